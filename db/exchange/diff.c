@@ -76,11 +76,6 @@ static void clear_group(group *g)
     *g = (group){0};
 }
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "diff: out of memory");
-}
-
 static mt_status step(side *s, mt_error *err)
 {
     mt_sql_args args = {.statement = s->statement};
@@ -144,11 +139,11 @@ static mt_status add_row(side *s, bool *has_best, mt_error *err)
     group *g = &s->now;
     sqlite3_stmt *row = s->statement;
     mt_diff_time *rows = mt_grow(g->rows, g->count, &g->capacity, sizeof *rows);
-    if (!rows) return no_memory(err);
+    if (!rows) return mt_no_memory("diff", err);
     g->rows = rows;
     rows[g->count] = (mt_diff_time){mt_strdup(mt_sql_column(row, VARIANT)), sqlite3_column_double(row, MEDIAN), real_or_nan(row, LOW), real_or_nan(row, HIGH),
                                     sqlite3_column_int64(row, NVRTC), sqlite3_column_int64(row, DRIVER), sqlite3_column_int64(row, CREATED)};
-    if (!rows[g->count++].variant) return no_memory(err);
+    if (!rows[g->count++].variant) return mt_no_memory("diff", err);
     bool is_best = sqlite3_column_int(row, IS_BEST);
     if (is_best || (!*has_best && rows[g->count - 1].median_ns < rows[g->winner].median_ns)) g->winner = g->count - 1;
     *has_best = *has_best || is_best;
@@ -163,10 +158,10 @@ static mt_status next_group(side *s, mt_error *err)
     clear_group(&s->now);
     if (!s->has_row) return MT_OK;
     for (int i = 0; i < KEY_COUNT; i++)
-        if (!(s->now.keys[i] = mt_strdup(mt_sql_column(s->statement, i)))) return no_memory(err);
+        if (!(s->now.keys[i] = mt_strdup(mt_sql_column(s->statement, i)))) return mt_no_memory("diff", err);
     s->now.shape = mt_strdup(mt_sql_column(s->statement, SHAPE));
     s->now.workload = mt_strdup(mt_sql_column(s->statement, WORKLOAD));
-    if (!s->now.shape || !s->now.workload) return no_memory(err);
+    if (!s->now.shape || !s->now.workload) return mt_no_memory("diff", err);
     while (s->has_row && continues(s)) {
         MT_TRY(check_one(s, err));
         MT_TRY(add_row(s, &has_best, err));
@@ -210,7 +205,7 @@ static mt_status pass(const group *a, const group *b, mt_diff_callback callback,
     const group *any = a ? a : b;
     size_t room = a && b ? a->count : 0;
     mt_diff_time *common = mt_alloc(2 * room, sizeof *common);
-    if (!common) return no_memory(err);
+    if (!common) return mt_no_memory("diff", err);
     size_t count = a && b ? find_common(a, b, common, common + room) : 0;
     mt_diff_subject subject = {
         .kernel = any->keys[KERNEL], .shape = any->shape, .workload = any->workload, .l2 = any->keys[REGIME], .origin = any->keys[ORIGIN],

@@ -192,26 +192,21 @@ typedef struct subjects { mt_subject *items; size_t count, capacity; } subjects;
 static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, "SELECT device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    while (mt_sql_next(store, &args, "read subjects", &st, err)) {
+    mt_sql_args rows = mt_sql_query(store, "SELECT device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id", MT_NO_IN, &st, err);
+    while (mt_sql_each(store, &rows, "read subjects", &st, err)) {
+        sqlite3_stmt *statement = rows.statement;
         mt_subject *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
         if (!items) {
             st = no_memory(store, err);
-            goto done;
+            continue;
         }
         list->items = items;
         mt_subject *subject = &items[list->count++];
         *subject = (mt_subject){.device = sqlite3_column_int64(statement, 0), .kernel = sqlite3_column_int64(statement, 1),
                                 .shape = sqlite3_column_int64(statement, 2), .workload = sqlite3_column_int64(statement, 3)};
-        if (!mt_l2_from_name(mt_sql_column(statement, 4), &subject->l2) || !mt_origin_from_name(mt_sql_column(statement, 5), &subject->origin)) {
+        if (!mt_l2_from_name(mt_sql_column(statement, 4), &subject->l2) || !mt_origin_from_name(mt_sql_column(statement, 5), &subject->origin))
             st = MT_FAIL(err, MT_ERR_DB, "%s: a subject has an impossible cache state or origin", store->path);
-            goto done;
-        }
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 

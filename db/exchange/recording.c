@@ -159,23 +159,16 @@ done:
 /* JSON without white space (a line must stay a line); what is no object or array goes as a string. */
 static mt_status add_launch(mt_store *store, mt_strbuf *json, const char *launch_json, mt_error *err)
 {
-    mt_status st = MT_OK;
-    bool row;
-    sqlite3_stmt *statement;
+    static const char sql[] = "SELECT CASE WHEN json_valid(?1) THEN CASE WHEN json_type(?1) IN ('array', 'object') THEN json(?1) END END";
+    char *minified;
     if (!launch_json) return MT_OK;
-    MT_TRY(mt_sql_cached_get(store, "SELECT CASE WHEN json_valid(?1) THEN CASE WHEN json_type(?1) IN ('array', 'object') "
-                             "THEN json(?1) END END", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, launch_json);
-    MT_TRY(mt_sql_row(store, &args, &row, "minify a launch", err));
+    mt_status st = mt_sql_one(store, sql, "minify a launch", MT_IN(MT_TEXT(launch_json)), MT_OUT(MT_TO_TEXT(&minified)), err);
+    if (st != MT_OK) return st;
     mt_strbuf_add(json, ",\"launch\":");
-    if (row && mt_sql_column_or_null(statement, 0))
-        mt_strbuf_add_json_value(json, mt_sql_column(statement, 0));
-    else
-        mt_strbuf_add_json(json, launch_json);
-    sqlite3_reset(statement);
-done:
-    return st;
+    if (minified) mt_strbuf_add_json_value(json, minified);
+    else mt_strbuf_add_json(json, launch_json);
+    mt_free(minified);
+    return MT_OK;
 }
 
 static void add_real(mt_strbuf *json, const char *before, double value)

@@ -27,20 +27,13 @@ bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
     mt_recording_answers_free(answers);
     MT_TRY(mt_sql_one(store, "SELECT v.text FROM best b JOIN measurement m ON m.id = b.measurement_id JOIN variant v ON v.id = m.variant_id WHERE b.subject_id = ?", "read a winner",
                       MT_IN(MT_INT(subject)), MT_OUT(MT_TO_TEXT(&answers->winner)), err));
-    MT_TRY(mt_sql_prepare(store, answers_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    while (mt_sql_next(store, &args, "list what answers", &st, err)) {
-        if (mt_recording_answers_add(answers, mt_sql_column(statement, 0))) continue;
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
-        goto done;
-    }
+    mt_sql_args rows = mt_sql_query(store, answers_sql, MT_IN(MT_INT(subject)), &st, err);
+    while (mt_sql_each(store, &rows, "list what answers", &st, err))
+        if (!mt_recording_answers_add(answers, mt_sql_column(rows.statement, 0))) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
 done:
-    sqlite3_finalize(statement);
     return st;
 }
 

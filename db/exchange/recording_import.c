@@ -447,15 +447,10 @@ static mt_status is_imported(mt_store *store, const mt_hash *hash, mt_origin ori
 static mt_status begin_session(import_state *import, const mt_hash *hash, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement;
     mt_session_row row = {.command = "import", .tool_version = MT_VERSION, .strategy = "import", .space_path = import->path,
                           .origin = import->subject.origin};
     MT_TRY(mt_store_session_begin(import->store, &row, &import->session, err));
-    MT_TRY(mt_sql_cached_get(import->store, "UPDATE main.session SET source_hash = ? WHERE id = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, hash->hex);
-    mt_sql_int(&args, import->session);
-    st = mt_sql_run(import->store, &args, "begin an import", err);
+    st = mt_sql_do(import->store, "UPDATE main.session SET source_hash = ? WHERE id = ?", "begin an import", MT_IN(MT_TEXT(hash->hex), MT_INT(import->session)), err);
 done:
     return st;
 }

@@ -6,23 +6,12 @@
 
 mt_status mt_current_renew(mt_store *store, int64_t subject, int64_t variant, mt_error *err)
 {
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, RENEW("WHERE subject_id = ? AND variant_id = ? "), &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    mt_sql_int(&args, variant);
-    return mt_sql_run(store, &args, "store a current result", err);
+    return mt_sql_do(store, RENEW("WHERE subject_id = ? AND variant_id = ? "), "store a current result", MT_IN(MT_INT(subject), MT_INT(variant)), err);
 }
 
 mt_status mt_current_renew_after(mt_store *store, int64_t last, mt_error *err)
 {
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, RENEW("WHERE (subject_id, variant_id) IN (SELECT subject_id, variant_id FROM measurement WHERE id > ?) "), &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, last);
-    return mt_sql_run(store, &args, "store current results", err);
+    return mt_sql_do(store, RENEW("WHERE (subject_id, variant_id) IN (SELECT subject_id, variant_id FROM measurement WHERE id > ?) "), "store current results", MT_IN(MT_INT(last)), err);
 }
 
 /* What is in one and not in the other. */

@@ -15,18 +15,8 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
-static void bind_group(mt_sql_args *args, const mt_portfolio_group *group)
-{
-    mt_sql_int(args, group->kernel);
-    mt_sql_int(args, group->device);
-    mt_sql_text(args, mt_l2_name(group->l2));
-    mt_sql_text(args, mt_origin_name(group->origin));
-}
+/* ?1 to ?4 of a statement on a group. */
+#define GROUP(group) MT_INT((group)->kernel), MT_INT((group)->device), MT_TEXT(mt_l2_name((group)->l2)), MT_TEXT(mt_origin_name((group)->origin))
 
 /* ---- groups ---- */
 
@@ -37,18 +27,14 @@ static const char groups_sql[] =
 mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_group_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, groups_sql, &statement, err));
-    mt_sql_args args = mt_query_bind(statement, filter, false);
-    while (mt_sql_next(store, &args, "list what is tuned", &st, err)) {
-        mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(statement, 0), .device = sqlite3_column_int64(statement, 1)}, .gpu_key = mt_sql_column(statement, 4),
-                                        .kernel = mt_sql_column(statement, 5), .kernel_key = mt_sql_column(statement, 6), .shapes = sqlite3_column_int64(statement, 7)};
-        info.group.l2 = strcmp(mt_sql_column(statement, 2), "warm") == 0 ? MT_L2_WARM : MT_L2_COLD;
-        if (!mt_origin_from_name(mt_sql_column(statement, 3), &info.group.origin)) continue;
-        MT_TRY(callback(context, &info, err));
+    mt_sql_args rows = mt_sql_query(store, groups_sql, mt_query_values(filter).in, &st, err);
+    while (mt_sql_each(store, &rows, "list what is tuned", &st, err)) {
+        mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(rows.statement, 0), .device = sqlite3_column_int64(rows.statement, 1)}, .gpu_key = mt_sql_column(rows.statement, 4),
+                                        .kernel = mt_sql_column(rows.statement, 5), .kernel_key = mt_sql_column(rows.statement, 6), .shapes = sqlite3_column_int64(rows.statement, 7)};
+        info.group.l2 = strcmp(mt_sql_column(rows.statement, 2), "warm") == 0 ? MT_L2_WARM : MT_L2_COLD;
+        if (!mt_origin_from_name(mt_sql_column(rows.statement, 3), &info.group.origin)) continue;
+        st = callback(context, &info, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -84,25 +70,19 @@ static const char subjects_sql[] =
 
 mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement = NULL;
     char digest[MT_SPEC_DIGEST_SIZE];
-    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
-    MT_TRY(mt_sql_prepare(store, subjects_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    bind_group(&args, group);
-    mt_sql_text(&args, digest);
-    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    while (mt_sql_next(store, &args, "list tuned shapes", &st, err)) {
+    mt_status st = mt_query_spec_digest(store, group->kernel, digest, err);
+    if (st != MT_OK) return st;
+    mt_sql_args rows = mt_sql_query(store, subjects_sql, MT_IN(GROUP(group), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), &st, err);
+    while (mt_sql_each(store, &rows, "list tuned shapes", &st, err)) {
+        sqlite3_stmt *statement = rows.statement;
         mt_portfolio_subject subject = {.id = sqlite3_column_int64(statement, 0), .shape = sqlite3_column_int64(statement, 1), .workload = sqlite3_column_int64(statement, 2),
             .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
             .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9), .names = mt_sql_column(statement, 12),
             .default_variant = mt_sql_column_or_null(statement, 10)};
-        if (subject.default_outcome) subject.default_ns = real_or_nan(statement, 8);
-        MT_TRY(callback(context, &subject, err));
+        if (subject.default_outcome) subject.default_ns = mt_sql_column_real(statement, 8);
+        st = callback(context, &subject, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -112,23 +92,17 @@ static const char times_sql[] =
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement = NULL;
     char digest[MT_SPEC_DIGEST_SIZE];
-    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
-    MT_TRY(mt_sql_prepare(store, times_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    mt_sql_text(&args, digest);
-    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    while (mt_sql_next(store, &args, "read a shape's times", &st, err)) {
+    mt_status st = mt_query_spec_digest(store, group->kernel, digest, err);
+    if (st != MT_OK) return st;
+    mt_sql_args rows = mt_sql_query(store, times_sql, MT_IN(MT_INT(subject), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), &st, err);
+    while (mt_sql_each(store, &rows, "read a shape's times", &st, err)) {
+        sqlite3_stmt *statement = rows.statement;
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
-        if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
-        MT_TRY(callback(context, &time, err));
+        if (mt_outcome_may_win(time.kind)) time.median_ns = mt_sql_column_real(statement, 3);
+        st = callback(context, &time, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -157,7 +131,7 @@ mt_status mt_query_portfolio_limits(mt_store *store, const mt_portfolio_group *g
     int64_t count;
     double factor;
     mt_status st = mt_sql_one(store, "SELECT is_asked, max_count, within FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4 AND is_asked", "read the portfolio's limits",
-                              MT_IN(MT_INT(group->kernel), MT_INT(group->device), MT_TEXT(mt_l2_name(group->l2)), MT_TEXT(mt_origin_name(group->origin))),
+                              MT_IN(GROUP(group)),
                               MT_OUT(MT_TO_BOOL(is_asked), MT_TO_INT(&count), MT_TO_REAL(&factor)), err);
     if (st != MT_OK || !*is_asked) return st;
     *max_count = count;
@@ -174,41 +148,17 @@ static mt_status remove_group(mt_store *store, const mt_portfolio_group *group, 
                                        "DELETE FROM main.portfolio_shape WHERE portfolio_id " OF_GROUP, "DELETE FROM main.portfolio WHERE id " OF_GROUP};
 #undef OF_GROUP
     mt_status st = MT_OK;
-    for (size_t i = 0; i < sizeof sqls / sizeof *sqls && st == MT_OK; i++) {
-        sqlite3_stmt *statement = NULL;
-        st = mt_sql_prepare(store, sqls[i], &statement, err);
-        if (st != MT_OK) return st;
-        mt_sql_args args = mt_sql_args_of(statement);
-        bind_group(&args, group);
-        st = mt_sql_run(store, &args, "renew the portfolio", err);
-        sqlite3_finalize(statement);
-    }
+    for (size_t i = 0; i < sizeof sqls / sizeof *sqls && st == MT_OK; i++) st = mt_sql_do(store, sqls[i], "renew the portfolio", MT_IN(GROUP(group)), err);
     return st;
 }
 
 static mt_status insert_row(mt_store *store, const mt_portfolio_group *group, const mt_portfolio_row *row, int64_t *id, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, "INSERT INTO main.portfolio (kernel_id, device_id, regime, origin, is_asked, max_count, within, worst, unserved_count, is_exact, held_out_count, held_out_mean, "
-                          "held_out_worst, rule_json, updated_unix_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    bind_group(&args, group);
-    mt_sql_int(&args, row->is_asked);
-    mt_sql_int(&args, row->max_count);
-    mt_sql_real(&args, row->within);
-    mt_sql_real(&args, row->worst);
-    mt_sql_int(&args, row->unserved_count);
-    mt_sql_int(&args, row->is_exact);
-    mt_sql_int(&args, row->held_out_count);
-    mt_sql_real(&args, row->held_out_mean);
-    mt_sql_real(&args, row->held_out_worst);
-    mt_sql_text(&args, row->rule_json);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    MT_TRY(mt_sql_run(store, &args, "store a portfolio", err));
+    static const char sql[] = "INSERT INTO main.portfolio (kernel_id, device_id, regime, origin, is_asked, max_count, within, worst, unserved_count, is_exact, held_out_count, held_out_mean, "
+                              "held_out_worst, rule_json, updated_unix_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    mt_status st = mt_sql_do(store, sql, "store a portfolio", MT_IN(GROUP(group), MT_INT(row->is_asked), MT_INT(row->max_count), MT_REAL(row->within), MT_REAL(row->worst), MT_INT(row->unserved_count),
+                             MT_INT(row->is_exact), MT_INT(row->held_out_count), MT_REAL(row->held_out_mean), MT_REAL(row->held_out_worst), MT_TEXT(row->rule_json), MT_INT(mt_clock_unix_ms())), err);
     *id = sqlite3_last_insert_rowid(store->db);
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -223,16 +173,8 @@ static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group,
     mt_status st = MT_OK;
     char digest[MT_SPEC_DIGEST_SIZE];
     MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
-    for (size_t i = 0; i < portfolio->subject_count; i++) {
-        sqlite3_stmt *statement;
-        MT_TRY(mt_sql_cached_get(store, shape_sql, &statement, err));
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, id);
-        mt_sql_int(&args, portfolio->subjects[i]);
-        mt_sql_text(&args, digest);
-        mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-        MT_TRY(mt_sql_run(store, &args, "store a portfolio's shape", err));
-    }
+    for (size_t i = 0; i < portfolio->subject_count; i++)
+        MT_TRY(mt_sql_do(store, shape_sql, "store a portfolio's shape", MT_IN(MT_INT(id), MT_INT(portfolio->subjects[i]), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), err));
 done:
     return st;
 }
@@ -240,33 +182,19 @@ done:
 static mt_status insert_variants(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0; i < portfolio->variant_count; i++) {
-        sqlite3_stmt *statement;
-        MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.portfolio_variant (portfolio_id, variant_id, position) VALUES (?, ?, ?)", &statement, err));
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, id);
-        mt_sql_int(&args, portfolio->variants[i].variant);
-        mt_sql_int(&args, portfolio->variants[i].position);
-        MT_TRY(mt_sql_run(store, &args, "store a portfolio's variant", err));
-    }
-done:
+    for (size_t i = 0; i < portfolio->variant_count && st == MT_OK; i++)
+        st = mt_sql_do(store, "INSERT INTO main.portfolio_variant (portfolio_id, variant_id, position) VALUES (?, ?, ?)", "store a portfolio's variant",
+                       MT_IN(MT_INT(id), MT_INT(portfolio->variants[i].variant), MT_INT(portfolio->variants[i].position)), err);
     return st;
 }
 
 static mt_status insert_cells(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.portfolio_cell SELECT ?, m.subject_id, m.variant_id, m.outcome, ?, m.id, m.toolchain_id, m.median_ns, m.low_ns, m.high_ns, m.norm_error, "
+                              "m.created_unix_ms, " MT_CARVEOUTS " FROM measurement m WHERE m.id = ?";
     mt_status st = MT_OK;
-    for (size_t i = 0; i < portfolio->cell_count; i++) {
-        sqlite3_stmt *statement;
-        MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.portfolio_cell SELECT ?, m.subject_id, m.variant_id, m.outcome, ?, m.id, m.toolchain_id, m.median_ns, m.low_ns, m.high_ns, "
-                                 "m.norm_error, m.created_unix_ms, " MT_CARVEOUTS " FROM measurement m WHERE m.id = ?", &statement, err));
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, id);
-        mt_sql_real(&args, portfolio->cells[i].slowdown);
-        mt_sql_int(&args, portfolio->cells[i].measurement);
-        MT_TRY(mt_sql_run(store, &args, "store a portfolio's time", err));
-    }
-done:
+    for (size_t i = 0; i < portfolio->cell_count && st == MT_OK; i++)
+        st = mt_sql_do(store, sql, "store a portfolio's time", MT_IN(MT_INT(id), MT_REAL(portfolio->cells[i].slowdown), MT_INT(portfolio->cells[i].measurement)), err);
     return st;
 }
 
@@ -292,22 +220,16 @@ static void add_subject(mt_strbuf *blob, int64_t subject, uint8_t *outcomes, siz
 static mt_status gather_blob(mt_store *store, int64_t id, const int64_t *variants, size_t count, mt_strbuf *blob, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *rows = NULL;
     mt_strbuf figures = {0};
     mt_cell cell;
     uint8_t *outcomes = mt_alloc(mt_cells_padded(count), 1);
     int64_t subject = -1;
-    bool has_row = false;
     memset(outcomes, MT_CELL_NONE, mt_cells_padded(count));
     begin_blob(blob, variants, count);
-    MT_TRY(mt_sql_prepare(store, "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ? ORDER BY subject_id, variant_id", &rows, err));
-    mt_sql_args args = mt_sql_args_of(rows);
-    mt_sql_int(&args, id);
-    for (;;) {
+    mt_sql_args rows = mt_sql_query(store, "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ? ORDER BY subject_id, variant_id", MT_IN(MT_INT(id)), &st, err);
+    while (mt_sql_each(store, &rows, "read a portfolio's times", &st, err)) {
         size_t at = 0;
-        MT_TRY(mt_sql_row(store, &args, &has_row, "read a portfolio's times", err));
-        if (!has_row) break;
-        if (!mt_cell_read(rows, &cell)) continue;
+        if (!mt_cell_read(rows.statement, &cell)) continue;
         if (cell.subject != subject && subject >= 0) add_subject(blob, subject, outcomes, count, &figures);
         subject = cell.subject;
         while (at < count && variants[at] != cell.variant) at++;
@@ -316,8 +238,6 @@ static mt_status gather_blob(mt_store *store, int64_t id, const int64_t *variant
         if (mt_cell_has_figures(cell.outcome)) mt_strbuf_add_bytes(&figures, &cell.figures, sizeof cell.figures);
     }
     if (subject >= 0) add_subject(blob, subject, outcomes, count, &figures);
-done:
-    sqlite3_finalize(rows);
     mt_strbuf_free(&figures);
     mt_free(outcomes);
     return st;
@@ -332,19 +252,13 @@ static int by_id(const void *a, const void *b)
 static mt_status insert_blob(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *update = NULL;
     mt_strbuf blob = {0};
     int64_t *variants = mt_alloc(portfolio->variant_count + 1, sizeof *variants);
     for (size_t i = 0; i < portfolio->variant_count; i++) variants[i] = portfolio->variants[i].variant;
     qsort(variants, portfolio->variant_count, sizeof *variants, by_id);
     MT_TRY(gather_blob(store, id, variants, portfolio->variant_count, &blob, err));
-    MT_TRY(mt_sql_prepare(store, "UPDATE main.portfolio SET cells = ? WHERE id = ?", &update, err));
-    mt_sql_args args = mt_sql_args_of(update);
-    mt_sql_blob(&args, blob.text, blob.length);
-    mt_sql_int(&args, id);
-    MT_TRY(mt_sql_run(store, &args, "store a portfolio's times", err));
+    st = mt_sql_do(store, "UPDATE main.portfolio SET cells = ? WHERE id = ?", "store a portfolio's times", MT_IN(MT_BLOB(blob.text, blob.length), MT_INT(id)), err);
 done:
-    sqlite3_finalize(update);
     mt_strbuf_free(&blob);
     mt_free(variants);
     return st;

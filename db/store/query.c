@@ -33,11 +33,6 @@ enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 static mt_status fail_row(const mt_store *store, const mt_measurement_row *row, const char *column, mt_error *err)
 {
     return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld: column %s holds something impossible", store->path, (long long)row->id, column);
@@ -57,9 +52,9 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     row->driver_version = sqlite3_column_int64(statement, 15);
     row->arch = mt_sql_column(statement, 16);
     row->launch_json = mt_sql_column_or_null(statement, 17);
-    row->model_flops = real_or_nan(statement, 18);
-    row->model_dram_bytes = real_or_nan(statement, 19);
-    row->model_floor_ns = real_or_nan(statement, 20);
+    row->model_flops = mt_sql_column_real(statement, 18);
+    row->model_dram_bytes = mt_sql_column_real(statement, 19);
+    row->model_floor_ns = mt_sql_column_real(statement, 20);
     row->evaluation = sqlite3_column_int64(statement, 21);
     row->metrics_json = mt_sql_column(statement, METRICS_COLUMN);
     mt_query_read_library(statement, FIRST_LIBRARY_COLUMN, &row->library);
@@ -110,45 +105,34 @@ static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measureme
     return mt_samples_unpack(store, blob, size, outcome->timing.samples, &outcome->sample_ns, err);
 }
 
-/* Runs a prepared ROW_COLUMNS query to its end. */
-static mt_status each_row(mt_store *store, const mt_sql_args *args, mt_query_callback callback, void *context, mt_error *err)
+/* A query of ROW_COLUMNS. `last`: its ?11; 0 = it has none. */
+static mt_status query_rows(mt_store *store, const char *sql, const mt_filter *filter, int64_t last, mt_query_callback callback, void *context, mt_error *err)
 {
-    mt_status st = MT_OK;
-    mt_measurement_row row = {0};
-    while (mt_sql_next(store, args, "read measurements", &st, err)) {
-        MT_TRY(read_row(store, args->statement, &row, err));
-        MT_TRY(callback(context, &row, err));
-        mt_free(row.outcome.sample_ns);
-        row.outcome.sample_ns = NULL;
-    }
-done:
-    mt_free(row.outcome.sample_ns);
-    return st;
-}
-
-static mt_status query_rows(mt_store *store, const char *sql, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
-{
-    sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, sql, &statement, err));
-    mt_sql_args args = mt_query_bind(statement, filter, true);
-    st = each_row(store, &args, callback, context, err);
-done:
-    sqlite3_finalize(statement);
+    mt_filter_values values = mt_query_values(filter);
+    values.in[9] = (mt_sql_in)MT_INT(filter && filter->with_samples);
+    if (last) values.in[10] = (mt_sql_in)MT_INT(last);
+    mt_sql_args rows = mt_sql_query(store, sql, values.in, &st, err);
+    while (mt_sql_each(store, &rows, "read measurements", &st, err)) {
+        mt_measurement_row row = {0};
+        st = read_row(store, rows.statement, &row, err);
+        if (st == MT_OK) st = callback(context, &row, err);
+        mt_free(row.outcome.sample_ns);
+    }
     return st;
 }
 
 mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
     return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
-                      "WHERE " SUBJECT_FILTER "ORDER BY m.id", filter, callback, context, err);
+                      "WHERE " SUBJECT_FILTER "ORDER BY m.id", filter, 0, callback, context, err);
 }
 
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
     return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
                       "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
-                      filter, callback, context, err);
+                      filter, 0, callback, context, err);
 }
 
 /* The winner first, which may not have the least median: finalists by what they took in the final, side by side; the others by their own rows. A finalist's row is the one that
@@ -162,33 +146,16 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
 
 mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_status st;
-    MT_TRY(mt_sql_prepare(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
-                          "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
-                          "WHERE " SUBJECT_FILTER "AND f.place <= ?11 ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, f.place", &statement, err));
-    mt_sql_args args = mt_query_bind(statement, filter, true);
-    mt_sql_int(&args, count);
-    st = each_row(store, &args, callback, context, err);
-done:
-    sqlite3_finalize(statement);
-    return st;
+    return query_rows(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
+                      "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
+                      "WHERE " SUBJECT_FILTER "AND f.place <= ?11 ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, f.place", filter, count, callback, context, err);
 }
 
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_status st;
-    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("ifnull(c.measurement_id, c.newest_id)") ROW_TABLES
-                          "WHERE s.id = ?1 ORDER BY v.text", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    args.bound = 9;
-    mt_sql_int(&args, with_samples);
-    st = each_row(store, &args, callback, context, err);
-done:
-    sqlite3_finalize(statement);
-    return st;
+    const mt_filter filter = {.with_samples = with_samples};
+    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("ifnull(c.measurement_id, c.newest_id)") ROW_TABLES
+                      "WHERE s.id = ?11 ORDER BY v.text", &filter, subject, callback, context, err);
 }
 
 /* Medians of a final's rounds. Not worth an error: a damaged blob is as good as none. */
@@ -206,14 +173,12 @@ static float *read_rounds(const mt_store *store, sqlite3_stmt *statement, int at
 
 mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
-                          ", f.round_ns, r.rounds FROM finalist f JOIN final_round r ON r.id = f.final_id JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
-                          "ORDER BY f.median_ns, v.text", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, final_id);
-    while (mt_sql_next(store, &args, "read finalists", &st, err)) {
+    mt_sql_args found = mt_sql_query(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
+                                     ", f.round_ns, r.rounds FROM finalist f JOIN final_round r ON r.id = f.final_id JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
+                                     "ORDER BY f.median_ns, v.text", MT_IN(MT_INT(final_id)), &st, err);
+    while (mt_sql_each(store, &found, "read finalists", &st, err)) {
+        sqlite3_stmt *statement = found.statement;
         mt_finalist_row row = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
                                .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9), .energy = read_energy(statement, 10)};
         double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
@@ -222,10 +187,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
         row.round_ns = rounds;
         st = callback(context, &row, err);
         mt_free(rounds);
-        if (st != MT_OK) goto done;
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -233,75 +195,52 @@ done:
 
 mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT d.key, d.name, d.facts_json, count(m.id) FROM device d JOIN subject s ON s.device_id = d.id "
-                          "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
-                          &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, origin ? mt_origin_name(*origin) : NULL);
-    while (mt_sql_next(store, &args, "read devices", &st, err)) {
-        mt_device_row row = {.key = mt_sql_column(statement, 0), .name = mt_sql_column(statement, 1), .facts_json = mt_sql_column(statement, 2)};
-        MT_TRY(callback(context, &row, sqlite3_column_int64(statement, 3), err));
+    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, count(m.id) FROM device d JOIN subject s ON s.device_id = d.id "
+                                    "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
+                                    MT_IN(MT_TEXT(origin ? mt_origin_name(*origin) : NULL)), &st, err);
+    while (mt_sql_each(store, &rows, "read devices", &st, err)) {
+        mt_device_row row = {.key = mt_sql_column(rows.statement, 0), .name = mt_sql_column(rows.statement, 1), .facts_json = mt_sql_column(rows.statement, 2)};
+        st = callback(context, &row, sqlite3_column_int64(rows.statement, 3), err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
 mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int64_t counts[MT_OUTCOME_KIND_COUNT], mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
     mt_status st;
     memset(counts, 0, MT_OUTCOME_KIND_COUNT * sizeof *counts);
-    MT_TRY(mt_sql_prepare(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
-                          SUBJECT_FILTER "GROUP BY m.outcome", &statement, err));
-    mt_sql_args args = mt_query_bind(statement, filter, false);
-    while (mt_sql_next(store, &args, "count outcomes", &st, err)) {
+    mt_sql_args rows = mt_sql_query(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
+                                    SUBJECT_FILTER "GROUP BY m.outcome", mt_query_values(filter).in, &st, err);
+    while (mt_sql_each(store, &rows, "count outcomes", &st, err)) {
         mt_outcome_kind kind;
-        if (!mt_outcome_from_name(mt_sql_column(statement, 0), &kind)) {
-            st = MT_FAIL(err, MT_ERR_DB, "%s: unknown outcome \"%s\"", store->path, mt_sql_column(statement, 0));
-            goto done;
-        }
-        counts[kind] = sqlite3_column_int64(statement, 1);
+        const char *name = mt_sql_column(rows.statement, 0);
+        if (mt_outcome_from_name(name, &kind)) counts[kind] = sqlite3_column_int64(rows.statement, 1);
+        else st = MT_FAIL(err, MT_ERR_DB, "%s: unknown outcome \"%s\"", store->path, name);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
 mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_subject_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT s.id, d.key, k.name, k.key, h.name, w.name, s.regime, s.origin, count(*) " SUBJECT_TABLES
-                          "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
-                          "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", &statement, err));
-    mt_sql_args args = mt_query_bind(statement, filter, false);
-    while (mt_sql_next(store, &args, "read subjects", &st, err)) {
-        mt_subject_info info = {.id = sqlite3_column_int64(statement, 0), .measurements = sqlite3_column_int64(statement, 8)};
+    mt_sql_args rows = mt_sql_query(store, "SELECT s.id, d.key, k.name, k.key, h.name, w.name, s.regime, s.origin, count(*) " SUBJECT_TABLES
+                                    "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
+                                    "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", mt_query_values(filter).in, &st, err);
+    while (mt_sql_each(store, &rows, "read subjects", &st, err)) {
+        mt_subject_info info = {.id = sqlite3_column_int64(rows.statement, 0), .measurements = sqlite3_column_int64(rows.statement, 8)};
         const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.l2, &info.origin};
-        for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 1 + i);
-        MT_TRY(callback(context, &info, err));
+        for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(rows.statement, 1 + i);
+        st = callback(context, &info, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
 mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
     mt_status st;
-    bool more = true;
-    MT_TRY(mt_sql_prepare(store, "SELECT name, key FROM kernel ORDER BY id", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    while (more) {
-        MT_TRY(mt_sql_row(store, &args, &more, "read kernels", err));
-        if (more) MT_TRY(callback(context, mt_sql_column(statement, 0), mt_sql_column(statement, 1), err));
-    }
-done:
-    sqlite3_finalize(statement);
+    mt_sql_args rows = mt_sql_query(store, "SELECT name, key FROM kernel ORDER BY id", MT_NO_IN, &st, err);
+    while (mt_sql_each(store, &rows, "read kernels", &st, err)) st = callback(context, mt_sql_column(rows.statement, 0), mt_sql_column(rows.statement, 1), err);
     return st;
 }
 
@@ -321,23 +260,9 @@ mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char
 
 mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_status st;
-    bool found;
-    *usual = NULL;
-    MT_TRY(mt_sql_prepare(store,
-                          "SELECT ifnull(group_concat(json_extract(p.value, '$.name') || '=' || json_extract(p.value, '$.values[' || json_extract(p.value, '$.default') || ']'), ';'), '') "
-                          "FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.params') p WHERE k.name = ? AND k.key = ? AND p.type = 'object'",
-                          &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, kernel);
-    mt_sql_text(&args, key);
-    MT_TRY(mt_sql_row(store, &args, &found, "read a kernel's knobs", err));
-    *usual = mt_strdup(found ? mt_sql_column(statement, 0) : "");
-    if (!*usual) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", mt_store_path(store));
-done:
-    sqlite3_finalize(statement);
-    return st;
+    static const char sql[] = "SELECT ifnull(group_concat(json_extract(p.value, '$.name') || '=' || json_extract(p.value, '$.values[' || json_extract(p.value, '$.default') || ']'), ';'), '') "
+                              "FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.params') p WHERE k.name = ? AND k.key = ? AND p.type = 'object'";
+    return mt_sql_one(store, sql, "read a kernel's knobs", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(usual)), err);
 }
 
 /* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
@@ -352,7 +277,7 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
     info->times_json = mt_sql_column_or_null(statement, column++);
     info->warnings = mt_sql_column_or_null(statement, column++);
-    info->drift = real_or_nan(statement, column + 1);
+    info->drift = mt_sql_column_real(statement, column + 1);
     info->job = mt_sql_column_or_null(statement, column + 2);
     info->plan = mt_sql_column_or_null(statement, column + 3);
     info->is_truncated = sqlite3_column_int(statement, column + 4) != 0;
@@ -363,19 +288,15 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
 
 mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback, void *context, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
-                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
-                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
-                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job, plan, truncated FROM session s ORDER BY id", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    while (mt_sql_next(store, &args, "read sessions", &st, err)) {
+    mt_sql_args rows = mt_sql_query(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
+                                    "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
+                                    "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
+                                    "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job, plan, truncated FROM session s ORDER BY id", MT_NO_IN, &st, err);
+    while (mt_sql_each(store, &rows, "read sessions", &st, err)) {
         mt_session_info info = {0};
-        MT_TRY(read_session(store, statement, &info, err));
-        MT_TRY(callback(context, &info, err));
+        st = read_session(store, rows.statement, &info, err);
+        if (st == MT_OK) st = callback(context, &info, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }

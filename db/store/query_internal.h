@@ -15,7 +15,9 @@
     "(?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " " \
     "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?6 IS NULL OR w.name = ?6) AND (?7 IS NULL OR w.key = ?7) " \
     "AND (?8 IS NULL OR s.origin = ?8) AND (?9 IS NULL OR s.regime = ?9) "
-mt_sql_args mt_query_bind(sqlite3_stmt *statement, const mt_filter *filter, bool with_samples);
+/* The filter as values, in one call: mt_query_values(filter).in; NULL is everything. There is room for two more. */
+typedef struct mt_filter_values { mt_sql_in in[12]; } mt_filter_values;
+mt_filter_values mt_query_values(const mt_filter *filter);
 
 typedef struct mt_subject_info {
     int64_t id, measurements;

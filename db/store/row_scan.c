@@ -70,11 +70,6 @@ static bool refers_to_nothing(const scan *s, const char *table, sqlite3_stmt *st
     return false;
 }
 
-static mt_status no_memory(const scan *s, mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", s->store->path);
-}
-
 static mt_status keep(const scan *s, found *f, int64_t row, mt_error *err)
 {
     range *last = f->sound_count ? &f->sound[f->sound_count - 1] : NULL;
@@ -83,7 +78,7 @@ static mt_status keep(const scan *s, found *f, int64_t row, mt_error *err)
         return MT_OK;
     }
     range *sound = mt_grow(f->sound, f->sound_count, &f->sound_capacity, sizeof *sound);
-    if (!sound) return no_memory(s, err);
+    if (!sound) return mt_no_memory(s->store->path, err);
     f->sound = sound;
     f->sound[f->sound_count++] = (range){row, row};
     return MT_OK;
@@ -92,7 +87,7 @@ static mt_status keep(const scan *s, found *f, int64_t row, mt_error *err)
 static mt_status leave_out(scan *s, found *f, int64_t row, const char *why, mt_error *err)
 {
     int64_t *bad = mt_grow(f->bad, f->bad_count, &f->bad_capacity, sizeof *bad);
-    if (!bad) return no_memory(s, err);
+    if (!bad) return mt_no_memory(s->store->path, err);
     f->bad = bad;
     f->bad[f->bad_count++] = row;
     mt_left_out_name(&s->left_out, f->table, row, why);
@@ -115,7 +110,7 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&sql, ", %s", columns[i].name);
     mt_strbuf_addf(&sql, " FROM main.%s ORDER BY 1", table);
     if (sql.failed) {
-        st = no_memory(s, err);
+        st = mt_no_memory(s->store->path, err);
         goto done;
     }
     MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));

@@ -115,11 +115,6 @@ void mt_sql_note(mt_sql_args *args, const char *text)
     mt_sql_text_bytes(args, text, length);
 }
 
-void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback)
-{
-    mt_sql_text(args, text ? text : fallback);
-}
-
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count)
 {
     if (!bytes) mt_sql_null(args);
@@ -193,4 +188,9 @@ const char *mt_sql_column(sqlite3_stmt *statement, int column)
 {
     const char *text = mt_sql_column_or_null(statement, column);
     return text ? text : "";
+}
+
+double mt_sql_column_real(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
 }

@@ -46,7 +46,6 @@ void mt_sql_text(mt_sql_args *args, const char *text);                 /* NULL =
 void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count);
 /* At most 256 KiB of it, whole characters. NULL is NULL. */
 void mt_sql_note(mt_sql_args *args, const char *text);
-void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback);
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count);  /* NULL = NULL */
 void mt_sql_null(mt_sql_args *args);
 
@@ -59,12 +58,14 @@ bool mt_sql_next(mt_store *store, const mt_sql_args *args, const char *what, mt_
 /* One row with one integer, then resets; `fallback` where there is no row. */
 mt_status mt_sql_value(mt_store *store, const mt_sql_args *args, int64_t fallback, int64_t *value, const char *what, mt_error *err);
 
-/* ---- one row by one look ---- */
+/* ---- one statement, one call ---- */
 
 typedef struct mt_sql_in {
-    enum { MT_SQL_END, MT_SQL_INT, MT_SQL_TEXT } type;
+    enum { MT_SQL_END, MT_SQL_INT, MT_SQL_REAL, MT_SQL_TEXT, MT_SQL_NOTE, MT_SQL_BLOB } type;
     int64_t integer;
-    const char *text; /* NULL = NULL */
+    double real;
+    const void *bytes; /* NULL = NULL */
+    size_t size;
 } mt_sql_in;
 typedef struct mt_sql_out {
     enum { MT_SQL_TO_NONE, MT_SQL_TO_INT, MT_SQL_TO_BOOL, MT_SQL_TO_REAL, MT_SQL_TO_TEXT } type;
@@ -74,7 +75,11 @@ typedef struct mt_sql_out {
     char **text;      /* … NULL; else the caller's */
 } mt_sql_out;
 #define MT_INT(value) {.type = MT_SQL_INT, .integer = (value)}
-#define MT_TEXT(value) {.type = MT_SQL_TEXT, .text = (value)}
+#define MT_ID(value) {.type = (value) ? MT_SQL_INT : MT_SQL_TEXT, .integer = (value)} /* 0 = NULL */
+#define MT_REAL(value) {.type = MT_SQL_REAL, .real = (value)}
+#define MT_TEXT(value) {.type = MT_SQL_TEXT, .bytes = (value)}
+#define MT_NOTE(value) {.type = MT_SQL_NOTE, .bytes = (value)} /* cut as by mt_sql_note */
+#define MT_BLOB(value, count) {.type = MT_SQL_BLOB, .bytes = (value), .size = (count)}
 #define MT_IN(...) ((const mt_sql_in[]){__VA_ARGS__, {.type = MT_SQL_END}})
 #define MT_TO_INT(to) {.type = MT_SQL_TO_INT, .integer = (to)}
 #define MT_TO_BOOL(to) {.type = MT_SQL_TO_BOOL, .is = (to)}
@@ -82,11 +87,22 @@ typedef struct mt_sql_out {
 #define MT_TO_TEXT(to) {.type = MT_SQL_TO_TEXT, .text = (to)}
 #define MT_OUT(...) ((const mt_sql_out[]){__VA_ARGS__, {.type = MT_SQL_TO_NONE}})
 #define MT_NO_IN ((const mt_sql_in[]){{.type = MT_SQL_END}})
-#define MT_NO_OUT ((const mt_sql_out[]){{.type = MT_SQL_TO_NONE}})
 /* Binds MT_IN(…) from left to right and puts the columns of the first row into MT_OUT(…). The statement is a cached one. On failure the outputs are as without a row.
  *
  *     return mt_sql_one(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", "read a metric", MT_IN(MT_INT(id), MT_TEXT(name)), MT_OUT(MT_TO_REAL(value)), err); */
 mt_status mt_sql_one(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, const mt_sql_out *out, mt_error *err);
+/* Runs a statement that returns nothing, a cached one. A row that it inserts keeps the rules of rows, as with mt_sql_args_row. */
+mt_status mt_sql_do(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, mt_error *err);
+
+/* The rows of a query. Its statement is no cached one, so that callbacks may use the store meanwhile.
+ *
+ *     mt_sql_args rows = mt_sql_query(store, "SELECT key FROM shape WHERE kernel_id = ?", MT_IN(MT_INT(kernel)), &st, err);
+ *     while (mt_sql_each(store, &rows, "read shapes", &st, err)) st = callback(context, mt_sql_column(rows.statement, 0), err);
+ *     return st;
+ *
+ * mt_sql_each asks nothing unless *st is MT_OK, and a failure goes there. Where it returns false it has finalized the statement. */
+mt_sql_args mt_sql_query(mt_store *store, const char *text, const mt_sql_in *in, mt_status *st, mt_error *err);
+bool mt_sql_each(mt_store *store, mt_sql_args *rows, const char *what, mt_status *st, mt_error *err);
 
 /* Whether the last row that was to be stored broke the rules, which is the row's fault and leaves the store as it was. */
 bool mt_store_refused_row(const mt_store *store);
@@ -94,5 +110,6 @@ bool mt_store_refused_row(const mt_store *store);
 /* Columns of the row at hand. A text that is NULL where the schema says NOT NULL (a hostile file) reads as "". */
 const char *mt_sql_column(sqlite3_stmt *statement, int column);
 const char *mt_sql_column_or_null(sqlite3_stmt *statement, int column);
+double mt_sql_column_real(sqlite3_stmt *statement, int column); /* NULL is NAN */
 
 #endif

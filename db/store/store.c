@@ -8,15 +8,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 
-static mt_status run_literal(mt_store *store, const char *literal, const char *what, mt_error *err)
-{
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, literal, &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    return mt_sql_run(store, &args, what, err);
-}
-
 /* SQLite gives up a whole transaction by itself on some errors (disk full, …); then there is nothing left to roll back to. */
 static void notice_lost_transaction(mt_store *store)
 {
@@ -34,8 +25,8 @@ mt_status mt_tx_begin(mt_store *store, mt_error *err)
 {
     if (!store->depth && has_moved(store)) return MT_FAIL(err, MT_ERR_DB, "%s: was removed, renamed or replaced while it was in use: what is stored from now on would be lost", store->path);
     if (store->read_only) return MT_FAIL(err, MT_ERR_DB, "%s: is open for reading only", store->path);
-    mt_status st = store->depth ? run_literal(store, "SAVEPOINT inner_transaction", "begin", err)
-                                : run_literal(store, "BEGIN IMMEDIATE", "begin writing", err);
+    mt_status st = store->depth ? mt_sql_do(store, "SAVEPOINT inner_transaction", "begin", MT_NO_IN, err)
+                                : mt_sql_do(store, "BEGIN IMMEDIATE", "begin writing", MT_NO_IN, err);
     if (st == MT_OK) store->depth++;
     return st;
 }
@@ -56,7 +47,7 @@ static void roll_back(mt_store *store)
 mt_status mt_tx_end(mt_store *store, mt_status st, mt_error *err)
 {
     if (st == MT_OK) {
-        st = store->depth > 1 ? run_literal(store, "RELEASE inner_transaction", "commit", err) : run_literal(store, "COMMIT", "commit", err);
+        st = store->depth > 1 ? mt_sql_do(store, "RELEASE inner_transaction", "commit", MT_NO_IN, err) : mt_sql_do(store, "COMMIT", "commit", MT_NO_IN, err);
         if (st == MT_OK) {
             store->depth--;
             return MT_OK;

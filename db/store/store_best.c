@@ -41,27 +41,13 @@ static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_k
 
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err)
 {
-    mt_status st = MT_OK;
     int64_t id = 0;
-    sqlite3_stmt *statement = NULL;
     if (reuse == MT_REUSE_NONE) return MT_OK;
-    MT_TRY(mt_subject_find(store, subject, &id, err));
-    if (!id) goto done;
-    MT_TRY(mt_sql_prepare(store, known_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, id);
-    mt_sql_text(&args, reuse_name(reuse));
-    mt_sql_int(&args, subject->toolchain);
-    mt_sql_int(&args, subject->device);
-    mt_sql_int(&args, subject->shape);
-    mt_sql_text(&args, mt_origin_name(subject->origin));
-    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    mt_sql_text(&args, subject->headers);
-    while (mt_sql_next(store, &args, "read what is known", &st, err)) {
-        MT_TRY(pass_known(store, statement, callback, context, err));
-    }
-done:
-    sqlite3_finalize(statement);
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st != MT_OK || !id) return st;
+    mt_sql_args rows = mt_sql_query(store, known_sql, MT_IN(MT_INT(id), MT_TEXT(reuse_name(reuse)), MT_INT(subject->toolchain), MT_INT(subject->device), MT_INT(subject->shape),
+                                    MT_TEXT(mt_origin_name(subject->origin)), MT_REAL(MT_EVENT_LATENCY_NS), MT_TEXT(subject->headers)), &st, err);
+    while (mt_sql_each(store, &rows, "read what is known", &st, err)) st = pass_known(store, rows.statement, callback, context, err);
     return st;
 }
 
@@ -135,43 +121,18 @@ static mt_status find_pick(mt_store *store, int64_t final, int64_t *winner, int6
                       MT_OUT(MT_TO_INT(winner), MT_TO_INT(tied)), err);
 }
 
-static mt_status run_with_subject(mt_store *store, const char *literal, int64_t subject, mt_error *err)
-{
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, literal, &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    return mt_sql_run(store, &args, "write the best", err);
-}
-
 static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, int64_t final, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO main.best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) "
-                             "VALUES (?, ?, ?, ?, ?)", &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, subject);
-    mt_sql_int(&args, winner);
-    mt_sql_int(&args, tied);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    if (final) mt_sql_int(&args, final);
-    else mt_sql_null(&args);
-    MT_TRY(mt_sql_run(store, &args, "write the best", err));
-    st = run_with_subject(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", subject, err);
-done:
-    return st;
+    static const char sql[] = "INSERT OR REPLACE INTO main.best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) VALUES (?, ?, ?, ?, ?)";
+    mt_status st = mt_sql_do(store, sql, "write the best", MT_IN(MT_INT(subject), MT_INT(winner), MT_INT(tied), MT_INT(mt_clock_unix_ms()), MT_ID(final)), err);
+    return st == MT_OK ? mt_sql_do(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", "write the best", MT_IN(MT_INT(subject)), err) : st;
 }
 
 static mt_status remove_best(mt_store *store, int64_t subject, mt_error *err)
 {
-    mt_status st;
-    MT_TRY(run_with_subject(store, "DELETE FROM main.best WHERE subject_id = ?", subject, err));
-    st = run_with_subject(store, "DELETE FROM main.answer WHERE (kernel_id, device_id, subject_id) = (SELECT kernel_id, device_id, id FROM subject WHERE id = ?)", subject, err);
-done:
-    return st;
+    static const char sql[] = "DELETE FROM main.answer WHERE (kernel_id, device_id, subject_id) = (SELECT kernel_id, device_id, id FROM subject WHERE id = ?)";
+    mt_status st = mt_sql_do(store, "DELETE FROM main.best WHERE subject_id = ?", "remove the best", MT_IN(MT_INT(subject)), err);
+    return st == MT_OK ? mt_sql_do(store, sql, "remove the best", MT_IN(MT_INT(subject)), err) : st;
 }
 
 mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err)

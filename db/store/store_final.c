@@ -19,35 +19,25 @@
 
 static const double anyhow = 1e9; /* as much slower as it likes: the limit decides */
 
-static mt_sql_args bind_near(sqlite3_stmt *statement, int64_t subject, double within)
-{
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    mt_sql_real(&args, within);
-    mt_sql_int(&args, MT_FINALISTS_MAX);
-    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    return args;
-}
+/* ?1 to ?4 of a statement WITH_NEAR. */
+#define NEAR(subject, within) MT_INT(subject), MT_REAL(within), MT_INT(MT_FINALISTS_MAX), MT_REAL(MT_EVENT_LATENCY_NS)
 
 mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_objective objective, mt_store_near_tie_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
     int64_t id = 0;
-    sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_subject_find(store, subject, &id, err));
-    if (!id) goto done;
-    MT_TRY(mt_sql_prepare(store, WITH_NEAR("?2") "SELECT n.id, n.variant, n.median_ns, ifnull(n.low_ns, n.median_ns), ifnull(n.high_ns, n.median_ns), "
-                          "ifnull(n.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("n") ", 1), ifnull(n.batch_count, 1) FROM near n ORDER BY n.median_ns, n.variant", &statement, err));
-    mt_sql_args args = bind_near(statement, id, objective == MT_OBJECTIVE_TIME ? MT_NEAR_TIE : anyhow);
-    while (mt_sql_next(store, &args, "find near-ties", &st, err)) {
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st != MT_OK || !id) return st;
+    mt_sql_args rows = mt_sql_query(store, WITH_NEAR("?2") "SELECT n.id, n.variant, n.median_ns, ifnull(n.low_ns, n.median_ns), ifnull(n.high_ns, n.median_ns), "
+                          "ifnull(n.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("n") ", 1), ifnull(n.batch_count, 1) FROM near n ORDER BY n.median_ns, n.variant",
+                                    MT_IN(NEAR(id, objective == MT_OBJECTIVE_TIME ? MT_NEAR_TIE : anyhow)), &st, err);
+    while (mt_sql_each(store, &rows, "find near-ties", &st, err)) {
+        sqlite3_stmt *statement = rows.statement;
         mt_near_tie near = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
                             .median_ns = sqlite3_column_double(statement, 2), .low_ns = sqlite3_column_double(statement, 3),
                             .high_ns = sqlite3_column_double(statement, 4), .smem_bytes = sqlite3_column_int64(statement, 5),
                             .cluster = sqlite3_column_int64(statement, 6), .batch = (uint32_t)sqlite3_column_int(statement, 7)};
-        MT_TRY(callback(context, &near, err));
+        st = callback(context, &near, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -62,39 +52,21 @@ static const char current_sql[] =
 
 mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err)
 {
-    mt_status st;
     int64_t id = 0;
-    sqlite3_stmt *statement;
     *final = 0;
-    MT_TRY(mt_subject_find(store, subject, &id, err));
-    if (!id) goto done;
-    MT_TRY(mt_sql_cached_get(store, current_sql, &statement, err));
-    mt_sql_args args = bind_near(statement, id, MT_NEAR_TIE);
-    mt_sql_real(&args, anyhow);
-    mt_sql_text(&args, objective ? mt_objective_name(*objective) : NULL);
-    st = mt_sql_value(store, &args, 0, final, "find the final", err);
-done:
-    return st;
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st != MT_OK || !id) return st;
+    return mt_sql_one(store, current_sql, "find the final", MT_IN(NEAR(id, MT_NEAR_TIE), MT_REAL(anyhow), MT_TEXT(objective ? mt_objective_name(*objective) : NULL)), MT_OUT(MT_TO_INT(final)), err);
 }
 
 static mt_status insert_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)";
     mt_status st;
     int64_t id;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, subject, &id, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                             &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, session);
-    mt_sql_int(&args, id);
-    mt_sql_int(&args, final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms());
-    mt_sql_text(&args, final->method);
-    mt_sql_int(&args, (int64_t)final->rounds);
-    mt_sql_real(&args, final->confidence);
-    mt_sql_text(&args, mt_objective_name(final->objective));
-    st = mt_sql_run(store, &args, "store a final", err);
+    st = mt_sql_do(store, sql, "store a final", MT_IN(MT_INT(session), MT_INT(id), MT_INT(final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms()), MT_TEXT(final->method),
+                   MT_INT((int64_t)final->rounds), MT_REAL(final->confidence), MT_TEXT(mt_objective_name(final->objective))), err);
 done:
     return st;
 }
@@ -151,25 +123,13 @@ done:
 
 static mt_status insert_drift(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_timing *timing, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
     mt_status st;
     int64_t subject_id, variant_id;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, subject, &subject_id, err));
     MT_TRY(mt_variant_id(store, subject->kernel, variant, &variant_id, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) "
-                             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, session);
-    mt_sql_int(&args, subject_id);
-    mt_sql_int(&args, variant_id);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    mt_sql_real(&args, timing->median_ns);
-    mt_sql_real(&args, timing->low_ns);
-    mt_sql_real(&args, timing->high_ns);
-    mt_sql_real(&args, timing->sm_mhz);
-    mt_sql_int(&args, timing->samples);
-    st = mt_sql_run(store, &args, "store a time of the drift reference", err);
+    st = mt_sql_do(store, sql, "store a time of the drift reference", MT_IN(MT_INT(session), MT_INT(subject_id), MT_INT(variant_id), MT_INT(mt_clock_unix_ms()), MT_REAL(timing->median_ns),
+                   MT_REAL(timing->low_ns), MT_REAL(timing->high_ns), MT_REAL(timing->sm_mhz), MT_INT(timing->samples)), err);
 done:
     return st;
 }

@@ -8,7 +8,7 @@
 #include "db/store/sql.h"
 #include "db/store/store.h"
 
-enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 96 };
+enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 128 };
 
 struct mt_store {
     sqlite3 *db;

@@ -11,24 +11,11 @@ mt_status mt_store_library(mt_store *store, int64_t measurement, int64_t at_unix
     static const char sql[] = "INSERT OR REPLACE INTO main.library_comparison (measurement_id, plugin, first_ns, first_ratio, first_algorithm, best_ns, best_ratio, best_ratio_low, best_ratio_high, "
                               "best_algorithm, is_limited, created_unix_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     mt_status st;
-    sqlite3_stmt *statement;
-    mt_row_values noted;
-    MT_TRY(mt_sql_cached_get(store, sql, &statement, err));
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, measurement);
-    mt_sql_text(&args, library->plugin);
-    mt_sql_real(&args, library->first_ns);
-    mt_sql_real(&args, library->first_ratio);
-    mt_sql_text(&args, first_algorithm);
-    mt_sql_real(&args, library->best_ns);
-    mt_sql_real(&args, library->best_ratio);
-    mt_sql_real(&args, library->best_low);
-    mt_sql_real(&args, library->best_high);
-    mt_sql_text(&args, best_algorithm);
-    mt_sql_int(&args, library->is_limited);
-    mt_sql_int(&args, at_unix_ms ? at_unix_ms : mt_clock_unix_ms());
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_tx_end(store, mt_sql_run(store, &args, "store a comparison with a library", err), err);
+    st = mt_sql_do(store, sql, "store a comparison with a library", MT_IN(MT_INT(measurement), MT_TEXT(library->plugin), MT_REAL(library->first_ns), MT_REAL(library->first_ratio),
+                   MT_TEXT(first_algorithm), MT_REAL(library->best_ns), MT_REAL(library->best_ratio), MT_REAL(library->best_low), MT_REAL(library->best_high), MT_TEXT(best_algorithm),
+                   MT_INT(library->is_limited), MT_INT(at_unix_ms ? at_unix_ms : mt_clock_unix_ms())), err);
+    st = mt_tx_end(store, st, err);
 done:
     return st;
 }
@@ -39,15 +26,10 @@ mt_status mt_store_final_has_library(mt_store *store, int64_t final, const char 
                       MT_IN(MT_INT(final), MT_TEXT(plugin)), MT_OUT(MT_TO_BOOL(has)), err);
 }
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 void mt_query_read_library(sqlite3_stmt *statement, int first, mt_row_library *library)
 {
     snprintf(library->plugin, sizeof library->plugin, "%s", mt_sql_column(statement, first));
     double *const numbers[] = {&library->first_ns, &library->first_ratio, &library->best_ns, &library->best_ratio, &library->best_low, &library->best_high};
-    for (int i = 0; i < 6; i++) *numbers[i] = real_or_nan(statement, first + 1 + i);
+    for (int i = 0; i < 6; i++) *numbers[i] = mt_sql_column_real(statement, first + 1 + i);
     library->is_limited = sqlite3_column_int(statement, first + 7) != 0;
 }

@@ -5,36 +5,19 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 
-/* Most calls find their row: reading first keeps them from taking the write lock. */
-static mt_status find_row(mt_store *store, const char *literal, int64_t number, const char *a, const char *b, int64_t *id, mt_error *err)
+static const char *or_empty(const char *text)
 {
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, literal, &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    if (number) mt_sql_int(&args, number);
-    mt_sql_text(&args, a);
-    if (b) mt_sql_text(&args, b);
-    return mt_sql_value(store, &args, 0, id, "look up a row", err);
+    return text ? text : "";
 }
 
 mt_status mt_store_device(mt_store *store, const mt_device_row *row, int64_t *id, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.device (key, name, facts_json) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name, facts_json = excluded.facts_json "
+                              "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name";
     mt_status st;
-    sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "INSERT INTO main.device (key, name, facts_json) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-                           "name = excluded.name, facts_json = excluded.facts_json "
-                           "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name", &statement, err);
-    if (st == MT_OK) {
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_text(&args, row->key);
-        mt_sql_text_or(&args, row->name, "");
-        mt_sql_text_or(&args, row->facts_json, "{}");
-        st = mt_sql_run(store, &args, "store a device", err);
-    }
-    if (st == MT_OK) st = find_row(store, "SELECT id FROM main.device WHERE key = ?", 0, row->key, NULL, id, err);
+    st = mt_sql_do(store, sql, "store a device", MT_IN(MT_TEXT(row->key), MT_TEXT(or_empty(row->name)), MT_TEXT(row->facts_json ? row->facts_json : "{}")), err);
+    if (st == MT_OK) st = mt_sql_one(store, "SELECT id FROM main.device WHERE key = ?", "look up a device", MT_IN(MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -42,22 +25,13 @@ done:
 
 mt_status mt_store_kernel(mt_store *store, const mt_kernel_row *row, int64_t *id, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_tx_begin(store, err));
     /* The .ini's programs can change while the source does not: the newest are kept. */
-    st = mt_sql_cached_get(store, "INSERT INTO main.kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET "
-                           "spec_json = excluded.spec_json WHERE excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}')", &statement, err);
-    if (st == MT_OK) {
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_text(&args, row->name);
-        mt_sql_text(&args, row->key);
-        mt_sql_text_or(&args, row->spec_json, "{}");
-        mt_sql_int(&args, row->keeps_spec);
-        st = mt_sql_run(store, &args, "store a kernel", err);
-    }
-    if (st == MT_OK) st = find_row(store, "SELECT id FROM main.kernel WHERE name = ? AND key = ?", 0, row->name, row->key, id, err);
+    static const char sql[] = "INSERT INTO main.kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET spec_json = excluded.spec_json "
+                              "WHERE excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}')";
+    mt_status st;
+    MT_TRY(mt_tx_begin(store, err));
+    st = mt_sql_do(store, sql, "store a kernel", MT_IN(MT_TEXT(row->name), MT_TEXT(row->key), MT_TEXT(row->spec_json ? row->spec_json : "{}"), MT_INT(row->keeps_spec)), err);
+    if (st == MT_OK) st = mt_sql_one(store, "SELECT id FROM main.kernel WHERE name = ? AND key = ?", "look up a kernel", MT_IN(MT_TEXT(row->name), MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -68,18 +42,9 @@ static mt_status named_row(mt_store *store, const char *insert, const char *find
                            mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, insert, &statement, err);
-    if (st == MT_OK) {
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_int(&args, kernel);
-        mt_sql_text(&args, row->key);
-        mt_sql_text_or(&args, row->name, "");
-        st = mt_sql_run(store, &args, "store a shape or workload", err);
-    }
-    if (st == MT_OK) st = find_row(store, find, kernel, row->key, NULL, id, err);
+    st = mt_sql_do(store, insert, "store a shape or workload", MT_IN(MT_INT(kernel), MT_TEXT(row->key), MT_TEXT(or_empty(row->name))), err);
+    if (st == MT_OK) st = mt_sql_one(store, find, "look up a shape or workload", MT_IN(MT_INT(kernel), MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -103,20 +68,12 @@ mt_status mt_store_toolchain(mt_store *store, const mt_toolchain_row *row, int64
 {
     static const char insert[] = "INSERT OR IGNORE INTO main.toolchain (nvrtc_version, driver_version, arch) VALUES (?, ?, ?)";
     static const char find[] = "SELECT id FROM main.toolchain WHERE nvrtc_version = ? AND driver_version = ? AND arch = ?";
+    const mt_sql_in *in = MT_IN(MT_INT(row->nvrtc_version), MT_INT(row->driver_version), MT_TEXT(or_empty(row->arch)));
     mt_status st;
     *id = 0;
     MT_TRY(mt_tx_begin(store, err));
-    for (int pass = 0; pass < 2 && st == MT_OK; pass++) {
-        sqlite3_stmt *statement;
-        st = mt_sql_cached_get(store, pass ? find : insert, &statement, err);
-        if (st != MT_OK) break;
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_int(&args, row->nvrtc_version);
-        mt_sql_int(&args, row->driver_version);
-        mt_sql_text_or(&args, row->arch, "");
-        st = mt_sql_value(store, &args, 0, id, "store a toolchain", err);
-    }
+    st = mt_sql_do(store, insert, "store a toolchain", in, err);
+    if (st == MT_OK) st = mt_sql_one(store, find, "look up a toolchain", in, MT_OUT(MT_TO_INT(id)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -147,21 +104,12 @@ mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *i
 
 mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.subject (device_id, kernel_id, shape_id, workload_id, regime, origin) VALUES (?, ?, ?, ?, ?, ?)";
     mt_status st;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_find(store, subject, id, err));
     if (*id) goto done;
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.subject (device_id, kernel_id, shape_id, workload_id, regime, origin) "
-                             "VALUES (?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, subject->device);
-    mt_sql_int(&args, subject->kernel);
-    mt_sql_int(&args, subject->shape);
-    mt_sql_int(&args, subject->workload);
-    mt_sql_text(&args, mt_l2_name(subject->l2));
-    mt_sql_text(&args, mt_origin_name(subject->origin));
-    MT_TRY(mt_sql_run(store, &args, "store a subject", err));
+    MT_TRY(mt_sql_do(store, sql, "store a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->kernel), MT_INT(subject->shape), MT_INT(subject->workload),
+                     MT_TEXT(mt_l2_name(subject->l2)), MT_TEXT(mt_origin_name(subject->origin))), err));
     *id = sqlite3_last_insert_rowid(store->db);
     store->subject = *subject;
     store->subject_id = *id;
@@ -171,16 +119,11 @@ done:
 
 mt_status mt_variant_id(mt_store *store, int64_t kernel, const char *text, int64_t *id, mt_error *err)
 {
+    const mt_sql_in *in = MT_IN(MT_INT(kernel), MT_TEXT(text));
     mt_status st;
-    sqlite3_stmt *statement;
-    MT_TRY(find_row(store, "SELECT id FROM main.variant WHERE kernel_id = ? AND text = ?", kernel, text, NULL, id, err));
+    MT_TRY(mt_sql_one(store, "SELECT id FROM main.variant WHERE kernel_id = ? AND text = ?", "look up a variant", in, MT_OUT(MT_TO_INT(id)), err));
     if (*id) goto done;
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.variant (kernel_id, text) VALUES (?, ?)", &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, kernel);
-    mt_sql_text(&args, text);
-    MT_TRY(mt_sql_run(store, &args, "store a variant", err));
+    MT_TRY(mt_sql_do(store, "INSERT INTO main.variant (kernel_id, text) VALUES (?, ?)", "store a variant", in, err));
     *id = sqlite3_last_insert_rowid(store->db);
 done:
     return st;
@@ -190,8 +133,9 @@ done:
 
 mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int64_t *id, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms, job, plan, headers) "
+                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     mt_status st;
-    sqlite3_stmt *statement;
     if (row->host && *row->host) { /* settling intents compares with it */
         char *host = mt_strdup(row->host);
         if (!host) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", store->path);
@@ -199,27 +143,10 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
         store->host = host;
     }
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "INSERT INTO main.session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, "
-                           "origin, started_unix_ms, job, plan, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
-    if (st == MT_OK) {
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_note(&args, row->command ? row->command : "");
-        mt_sql_text(&args, store->host);
-        mt_sql_text_or(&args, row->boot_id, "");
-        mt_sql_int(&args, getpid());
-        mt_sql_text_or(&args, row->tool_version, "");
-        mt_sql_text_or(&args, row->strategy, "");
-        mt_sql_text_or(&args, row->space_path, "");
-        mt_sql_int(&args, row->seed);
-        mt_sql_text(&args, mt_origin_name(row->origin));
-        mt_sql_int(&args, mt_clock_unix_ms());
-        mt_sql_text(&args, row->job);
-        mt_sql_text(&args, row->plan);
-        mt_sql_text(&args, row->headers);
-        st = mt_sql_run(store, &args, "begin a session", err);
-        *id = sqlite3_last_insert_rowid(store->db);
-    }
+    st = mt_sql_do(store, sql, "begin a session", MT_IN(MT_NOTE(or_empty(row->command)), MT_TEXT(store->host), MT_TEXT(or_empty(row->boot_id)), MT_INT(getpid()), MT_TEXT(or_empty(row->tool_version)),
+                   MT_TEXT(or_empty(row->strategy)), MT_TEXT(or_empty(row->space_path)), MT_INT(row->seed), MT_TEXT(mt_origin_name(row->origin)), MT_INT(mt_clock_unix_ms()), MT_TEXT(row->job),
+                   MT_TEXT(row->plan), MT_TEXT(row->headers)), err);
+    *id = sqlite3_last_insert_rowid(store->db);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -227,26 +154,12 @@ done:
 
 mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_session_end_row *row, mt_error *err)
 {
+    static const char sql[] = "UPDATE main.session SET ended_unix_ms = max(?, started_unix_ms), state = ?, worker_restarts = ?, evaluated = ?, known = ?, failed = ?, truncated = ?, times_json = ?, "
+                              "warnings = ?, drift = ? WHERE id = ?";
     mt_status st;
-    sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "UPDATE main.session SET ended_unix_ms = max(?, started_unix_ms), state = ?, worker_restarts = ?, evaluated = ?, known = ?, "
-                           "failed = ?, truncated = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
-    if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, mt_clock_unix_ms());
-        mt_sql_text_or(&args, row->state, "done");
-        mt_sql_int(&args, row->worker_restarts);
-        mt_sql_int(&args, row->evaluated);
-        mt_sql_int(&args, row->known);
-        mt_sql_int(&args, row->failed);
-        mt_sql_int(&args, row->is_truncated);
-        mt_sql_text(&args, row->times_json);
-        mt_sql_note(&args, row->warnings);
-        mt_sql_real(&args, row->drift);
-        mt_sql_int(&args, session);
-        st = mt_sql_run(store, &args, "end a session", err);
-    }
+    st = mt_sql_do(store, sql, "end a session", MT_IN(MT_INT(mt_clock_unix_ms()), MT_TEXT(row->state ? row->state : "done"), MT_INT(row->worker_restarts), MT_INT(row->evaluated), MT_INT(row->known),
+                   MT_INT(row->failed), MT_INT(row->is_truncated), MT_TEXT(row->times_json), MT_NOTE(row->warnings), MT_REAL(row->drift), MT_INT(session)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -255,25 +168,12 @@ done:
 mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *subject, const char *constraint, const char *why, int64_t count,
                           mt_error *err)
 {
+    static const char sql[] = "INSERT OR REPLACE INTO main.pruned (session_id, subject_id, constraint_name, why, point_count) VALUES (?, ?, ?, ?, ?)";
     mt_status st;
     int64_t subject_id;
-    sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_id(store, subject, &subject_id, err);
-    if (st == MT_OK) {
-        st = mt_sql_cached_get(store, "INSERT OR REPLACE INTO main.pruned (session_id, subject_id, constraint_name, why, point_count) "
-                               "VALUES (?, ?, ?, ?, ?)", &statement, err);
-    }
-    if (st == MT_OK) {
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_int(&args, session);
-        mt_sql_int(&args, subject_id);
-        mt_sql_text(&args, constraint);
-        mt_sql_text(&args, why);
-        mt_sql_int(&args, count);
-        st = mt_sql_run(store, &args, "store a constraint's count", err);
-    }
+    if (st == MT_OK) st = mt_sql_do(store, sql, "store a constraint's count", MT_IN(MT_INT(session), MT_INT(subject_id), MT_TEXT(constraint), MT_TEXT(why), MT_INT(count)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -281,24 +181,15 @@ done:
 
 mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err)
 {
+    static const char insert[] = "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) VALUES (?, ?, ?)", remove[] = "DELETE FROM main.landmark WHERE subject_id = ? AND role = ?";
+    static const char what[] = "store what is compared with";
     mt_status st;
     int64_t subject_id, variant_id = 0;
-    sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_id(store, subject, &subject_id, err);
     if (st == MT_OK && variant) st = mt_variant_id(store, subject->kernel, variant, &variant_id, err);
-    if (st == MT_OK) {
-        st = mt_sql_cached_get(store, variant ? "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) VALUES (?1, ?2, ?3)"
-                                              : "DELETE FROM main.landmark WHERE subject_id = ?1 AND role = ?2", &statement, err);
-    }
-    if (st == MT_OK) {
-        mt_row_values noted;
-        mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_int(&args, subject_id);
-        mt_sql_text(&args, role);
-        if (variant) mt_sql_int(&args, variant_id);
-        st = mt_sql_run(store, &args, "store what is compared with", err);
-    }
+    if (st == MT_OK) st = variant ? mt_sql_do(store, insert, what, MT_IN(MT_INT(subject_id), MT_TEXT(role), MT_INT(variant_id)), err)
+                                  : mt_sql_do(store, remove, what, MT_IN(MT_INT(subject_id), MT_TEXT(role)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;

@@ -18,15 +18,10 @@ static mt_status remove_intent(mt_store *store, int64_t session, const mt_result
 {
     mt_status st;
     int64_t subject, variant;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, result->subject, &subject, err));
     MT_TRY(mt_variant_id(store, result->subject->kernel, result->variant, &variant, err));
-    MT_TRY(mt_sql_cached_get(store, "DELETE FROM main.intent WHERE id = (SELECT min(id) FROM intent WHERE session_id = ? AND variant_id = ? AND subject_id = ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, session);
-    mt_sql_int(&args, variant);
-    mt_sql_int(&args, subject);
-    st = mt_sql_run(store, &args, "remove an intent", err);
+    st = mt_sql_do(store, "DELETE FROM main.intent WHERE id = (SELECT min(id) FROM intent WHERE session_id = ? AND variant_id = ? AND subject_id = ?)", "remove an intent",
+                   MT_IN(MT_INT(session), MT_INT(variant), MT_INT(subject)), err);
 done:
     return st;
 }
@@ -35,19 +30,10 @@ static mt_status insert_intent(mt_store *store, int64_t session, const mt_intent
 {
     mt_status st;
     int64_t subject, variant;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, intent->subject, &subject, err));
     MT_TRY(mt_variant_id(store, intent->subject->kernel, intent->variant, &variant, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.intent (session_id, subject_id, variant_id, boot_id, worker_pid, created_unix_ms) "
-                             "VALUES (?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, session);
-    mt_sql_int(&args, subject);
-    mt_sql_int(&args, variant);
-    mt_sql_text_or(&args, intent->boot_id, "");
-    mt_sql_int(&args, intent->worker_pid);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    st = mt_sql_run(store, &args, "store an intent", err);
+    st = mt_sql_do(store, "INSERT INTO main.intent (session_id, subject_id, variant_id, boot_id, worker_pid, created_unix_ms) VALUES (?, ?, ?, ?, ?, ?)", "store an intent",
+                   MT_IN(MT_INT(session), MT_INT(subject), MT_INT(variant), MT_TEXT(intent->boot_id ? intent->boot_id : ""), MT_INT(intent->worker_pid), MT_INT(mt_clock_unix_ms())), err);
 done:
     return st;
 }
@@ -173,16 +159,8 @@ static bool is_first_of_variant(const found_intent *found, size_t which)
 static mt_status settle_one(mt_store *store, int64_t device, mt_origin origin, const found_intent *found, mt_error *err)
 {
     mt_status st = MT_OK;
-    sqlite3_stmt *statement;
-    if (found->strike) {
-        MT_TRY(mt_strike_insert(store, device, found->shape, found->variant, mt_origin_name(origin), "host_down", err));
-    }
-    MT_TRY(mt_sql_cached_get(store, "DELETE FROM main.intent WHERE id = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, found->id);
-    st = mt_sql_run(store, &args, "remove an intent", err);
-done:
-    return st;
+    if (found->strike) st = mt_strike_insert(store, device, found->shape, found->variant, mt_origin_name(origin), "host_down", err);
+    return st == MT_OK ? mt_sql_do(store, "DELETE FROM main.intent WHERE id = ?", "remove an intent", MT_IN(MT_INT(found->id)), err) : st;
 }
 
 mt_status mt_store_settle_intents(mt_store *store, int64_t device, mt_origin origin, const char *boot_id, int64_t *left_behind, mt_error *err)

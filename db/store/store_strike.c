@@ -9,19 +9,8 @@
 
 mt_status mt_strike_insert(mt_store *store, int64_t device, int64_t shape, int64_t variant, const char *origin, const char *cause, mt_error *err)
 {
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "INSERT INTO main.strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) "
-                                     "VALUES (?, ?, ?, ?, ?, ?)", &statement, err);
-    if (st != MT_OK) return st;
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, device);
-    mt_sql_int(&args, shape);
-    mt_sql_int(&args, variant);
-    mt_sql_text(&args, origin);
-    mt_sql_text(&args, cause);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    return mt_sql_run(store, &args, "store a strike", err);
+    return mt_sql_do(store, "INSERT INTO main.strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) VALUES (?, ?, ?, ?, ?, ?)", "store a strike",
+                     MT_IN(MT_INT(device), MT_INT(shape), MT_INT(variant), MT_TEXT(origin), MT_TEXT(cause), MT_INT(mt_clock_unix_ms())), err);
 }
 
 mt_status mt_store_strike(mt_store *store, const mt_subject *subject, const char *variant, const char *cause, mt_error *err)
@@ -73,42 +62,25 @@ static void reason(sqlite3_stmt *statement, int column, char *text, size_t size)
 mt_status mt_store_quarantined(mt_store *store, const mt_subject *subject, mt_store_text_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, quarantined_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject->device);
-    mt_sql_int(&args, subject->shape);
-    mt_sql_text(&args, mt_origin_name(subject->origin));
-    while (mt_sql_next(store, &args, "read strikes", &st, err)) {
+    mt_sql_args rows = mt_sql_query(store, quarantined_sql, MT_IN(MT_INT(subject->device), MT_INT(subject->shape), MT_TEXT(mt_origin_name(subject->origin))), &st, err);
+    while (mt_sql_each(store, &rows, "read strikes", &st, err)) {
         char text[256];
-        reason(statement, 1, text, sizeof text);
-        MT_TRY(callback(context, mt_sql_column(statement, 0), text, err));
+        reason(rows.statement, 1, text, sizeof text);
+        st = callback(context, mt_sql_column(rows.statement, 0), text, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
 mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, const char *variant, int64_t *lifted, mt_error *err)
 {
+    static const char sql[] = "UPDATE main.strike SET lifted = 1, lifted_unix_ms = ?1 WHERE device_id = ?2 AND shape_id = ?3 AND origin = ?4 "
+                              "AND lifted = 0 AND (?5 IS NULL OR variant_id IN (SELECT id FROM variant WHERE kernel_id = ?6 AND text = ?5))";
     mt_status st;
-    sqlite3_stmt *statement;
     *lifted = 0;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "UPDATE main.strike SET lifted = 1, lifted_unix_ms = ?1 WHERE device_id = ?2 AND shape_id = ?3 AND origin = ?4 "
-                           "AND lifted = 0 AND (?5 IS NULL OR variant_id IN (SELECT id FROM variant WHERE kernel_id = ?6 AND text = ?5))",
-                           &statement, err);
-    if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, mt_clock_unix_ms());
-        mt_sql_int(&args, subject->device);
-        mt_sql_int(&args, subject->shape);
-        mt_sql_text(&args, mt_origin_name(subject->origin));
-        mt_sql_text(&args, variant);
-        mt_sql_int(&args, subject->kernel);
-        st = mt_sql_run(store, &args, "lift strikes", err);
-        if (st == MT_OK) *lifted = sqlite3_changes(store->db);
-    }
+    st = mt_sql_do(store, sql, "lift strikes", MT_IN(MT_INT(mt_clock_unix_ms()), MT_INT(subject->device), MT_INT(subject->shape), MT_TEXT(mt_origin_name(subject->origin)), MT_TEXT(variant),
+                   MT_INT(subject->kernel)), err);
+    if (st == MT_OK) *lifted = sqlite3_changes(store->db);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -121,7 +93,7 @@ static const char strikes_sql[] =
     "FROM strike s JOIN device d ON d.id = s.device_id JOIN shape h ON h.id = s.shape_id JOIN kernel k ON k.id = h.kernel_id "
     "JOIN variant v ON v.id = s.variant_id "
     "WHERE s.lifted = 0 AND (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " "
-    "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?6 IS NULL OR s.origin = ?6) "
+    "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?8 IS NULL OR s.origin = ?8) AND ?9 IS ?9 "
     "GROUP BY s.device_id, s.shape_id, s.variant_id, s.origin ORDER BY d.key, k.name, k.id, h.key, v.text";
 
 static mt_status read_strike(const mt_store *store, sqlite3_stmt *statement, mt_strike_info *info, mt_error *err)
@@ -141,22 +113,14 @@ static mt_status read_strike(const mt_store *store, sqlite3_stmt *statement, mt_
 
 mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_strike_callback callback, void *context, mt_error *err)
 {
-    static const mt_filter all = {0};
     mt_status st;
-    sqlite3_stmt *statement = NULL;
-    if (!filter) filter = &all;
-    MT_TRY(mt_sql_prepare(store, strikes_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    const char *const texts[] = {filter->gpu, filter->kernel, filter->kernel_key, filter->shape, filter->shape_key, filter->origin ? mt_origin_name(*filter->origin) : NULL};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_sql_text(&args, texts[i]);
-    while (mt_sql_next(store, &args, "read strikes", &st, err)) {
+    mt_sql_args rows = mt_sql_query(store, strikes_sql, mt_query_values(filter).in, &st, err);
+    while (mt_sql_each(store, &rows, "read strikes", &st, err)) {
         char cause[256];
         mt_strike_info info = {.cause = cause};
-        reason(statement, 12, cause, sizeof cause);
-        MT_TRY(read_strike(store, statement, &info, err));
-        MT_TRY(callback(context, &info, err));
+        reason(rows.statement, 12, cause, sizeof cause);
+        st = read_strike(store, rows.statement, &info, err);
+        if (st == MT_OK) st = callback(context, &info, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }

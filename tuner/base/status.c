@@ -70,6 +70,11 @@ mt_status mt_error_set(mt_error *err, mt_status status, const char *format, ...)
     return status;
 }
 
+mt_status mt_no_memory(const char *what, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", what);
+}
+
 mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, ...)
 {
     if (!err) return status;

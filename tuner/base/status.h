@@ -46,6 +46,9 @@ int mt_status_exit_code(mt_status status);
 #define MT_FAIL(err, status, ...) mt_error_set((err), (status), __VA_ARGS__)
 mt_status mt_error_set(mt_error *err, mt_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* MT_ERR_NO_MEMORY, "what: out of memory". */
+mt_status mt_no_memory(const char *what, mt_error *err);
+
 /* Puts "context: " in front of a message that is already there. */
 mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -16,11 +16,6 @@
 
 enum { FILE_MAX_BYTES = 64 << 20, OLD_MAX = 10000 };
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-}
-
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -32,7 +27,7 @@ static mt_status read_text(const char *folder, const char *name, char **text, mt
     size_t length;
     char *path = mt_path_join(folder, name);
     *text = NULL;
-    mt_status st = !path ? no_memory(err) : mt_file_exists(path) ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : MT_OK;
+    mt_status st = !path ? mt_no_memory("slurm", err) : mt_file_exists(path) ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : MT_OK;
     mt_free(path);
     return st;
 }
@@ -98,7 +93,7 @@ static mt_status remove_script(void *context, const char *folder, const char *na
     (void)context;
     if (!is_script(folder, name)) return MT_OK;
     char *path = mt_path_join(folder, name);
-    mt_status st = !path ? no_memory(err) : unlink(path) == 0 ? MT_OK : MT_FAIL(err, MT_ERR_IO, "%s: cannot be removed: %s", path, strerror(errno));
+    mt_status st = !path ? mt_no_memory("slurm", err) : unlink(path) == 0 ? MT_OK : MT_FAIL(err, MT_ERR_IO, "%s: cannot be removed: %s", path, strerror(errno));
     mt_free(path);
     return st;
 }
@@ -188,7 +183,7 @@ static mt_status move_name(void *context, const char *folder, const char *name, 
 {
     if (!is_ours(folder, name)) return MT_OK;
     char *from = mt_path_join(folder, name), *to = mt_path_join(context, name);
-    mt_status st = !from || !to ? no_memory(err) : rename(from, to) == 0 ? MT_OK : MT_FAIL(err, MT_ERR_IO, "%s: cannot be moved to %s: %s", from, to, strerror(errno));
+    mt_status st = !from || !to ? mt_no_memory("slurm", err) : rename(from, to) == 0 ? MT_OK : MT_FAIL(err, MT_ERR_IO, "%s: cannot be moved to %s: %s", from, to, strerror(errno));
     mt_free(from);
     mt_free(to);
     return st;
@@ -202,7 +197,7 @@ static mt_status move_away(const char *folder, mt_error *err)
     for (int i = 1; i <= OLD_MAX; i++) {
         snprintf(name, sizeof name, "old-%d", i);
         char *to = mt_path_join(folder, name);
-        if (!to) return no_memory(err);
+        if (!to) return mt_no_memory("slurm", err);
         bool is_there = mt_file_exists(to) || mt_dir_exists(to);
         if (!is_there) st = mt_dir_make_all(to, err);
         if (!is_there && st == MT_OK) st = each_name(folder, move_name, to, err);
@@ -223,7 +218,7 @@ mt_status mt_cluster_folder_claim(mt_cluster_plan *plan, bool replaces, mt_error
     mt_cluster_plan_table(plan, &now);
     MT_TRY(read_text(plan->folder, "plan.tsv", &old, err));
     if (now.failed) {
-        st = no_memory(err);
+        st = mt_no_memory("slurm", err);
         goto done;
     }
     bool is_same = old && strcmp(without_id(old), mt_strbuf_text(&now)) == 0;

@@ -17,11 +17,6 @@ const char *mt_cluster_stand_name(mt_cluster_stand stand)
     return names[stand];
 }
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-}
-
 /* ---- plan.tsv and jobs.tsv ---- */
 
 /* The next line's fields; false at the end. `text` is written to. */
@@ -45,7 +40,7 @@ static mt_status read_file(const char *folder, const char *name, char **text, mt
 {
     size_t length;
     char *path = mt_path_join(folder, name);
-    mt_status st = path ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : no_memory(err);
+    mt_status st = path ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : mt_no_memory("slurm", err);
     mt_free(path);
     return st;
 }
@@ -66,13 +61,13 @@ static mt_status read_plan(const char *folder, mt_cluster_progress *p, mt_error 
         }
         mt_cluster_row *rows = mt_grow(p->rows, p->row_count, &p->row_capacity, sizeof *rows);
         if (!rows) {
-            st = no_memory(err);
+            st = mt_no_memory("slurm", err);
             break;
         }
         p->rows = rows;
         mt_cluster_row *row = &rows[p->row_count++];
         *row = (mt_cluster_row){.part = mt_strdup(fields[0]), .job = mt_strdup(fields[1]), .index = strtoll(fields[2], NULL, 10), .label = mt_strdup(fields[3])};
-        if (!row->part || !row->job || !row->label) st = no_memory(err);
+        if (!row->part || !row->job || !row->label) st = mt_no_memory("slurm", err);
     }
     mt_free(text);
     return st;
@@ -102,7 +97,7 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
         if (!is_array) mt_strbuf_addf(stages, "%s\t%lld\n", fields[0], id);
     }
     mt_free(text);
-    return ids->failed || stages->failed ? no_memory(err) : MT_OK;
+    return ids->failed || stages->failed ? mt_no_memory("slurm", err) : MT_OK;
 }
 
 /* ---- parts ---- */
@@ -147,18 +142,18 @@ static mt_status see_best(void *context, const mt_measurement_row *row, mt_error
     while (i < p->best_count && !is_of(&p->bests[i], row)) i++;
     if (i == p->best_count) {
         mt_cluster_best *bests = mt_grow(p->bests, p->best_count, &p->best_capacity, sizeof *bests);
-        if (!bests) return no_memory(err);
+        if (!bests) return mt_no_memory("slurm", err);
         p->bests = bests;
         bests[p->best_count++] = (mt_cluster_best){.gpu = mt_strdup(row->gpu_key), .kernel = mt_strdup(row->kernel), .shape = mt_strdup(row->shape), .workload = mt_strdup(row->workload),
                                                    .l2 = mt_strdup(mt_l2_name(row->outcome.timing.l2)), .median_ns = INFINITY};
-        if (!bests[i].gpu || !bests[i].kernel || !bests[i].shape || !bests[i].workload || !bests[i].l2) return no_memory(err);
+        if (!bests[i].gpu || !bests[i].kernel || !bests[i].shape || !bests[i].workload || !bests[i].l2) return mt_no_memory("slurm", err);
     }
     mt_cluster_best *best = &p->bests[i];
     if (!(row->outcome.timing.median_ns < best->median_ns)) return MT_OK;
     mt_free(best->variant);
     best->variant = mt_strdup(row->variant);
     best->median_ns = row->outcome.timing.median_ns;
-    return best->variant ? MT_OK : no_memory(err);
+    return best->variant ? MT_OK : mt_no_memory("slurm", err);
 }
 
 /* By the part alone: what it would be if Slurm knew nothing of the task. */
@@ -179,7 +174,7 @@ static mt_status read_part(const char *folder, mt_cluster_progress *p, mt_cluste
     mt_store *store = NULL;
     mt_error told;
     char *path = mt_path_join(folder, row->part);
-    if (!path) return no_memory(err);
+    if (!path) return mt_no_memory("slurm", err);
     mt_status st = MT_OK;
     if (mt_file_exists(path)) {
         st = mt_store_open(path, MT_STORE_READ_ONLY, &store, &told);
@@ -190,7 +185,7 @@ static mt_status read_part(const char *folder, mt_cluster_progress *p, mt_cluste
     }
     mt_store_close(store);
     mt_free(path);
-    return st == MT_ERR_NO_MEMORY ? no_memory(err) : MT_OK;
+    return st == MT_ERR_NO_MEMORY ? mt_no_memory("slurm", err) : MT_OK;
 }
 
 /* ---- Slurm's word ---- */
@@ -238,7 +233,7 @@ static mt_status look_for_log(const char *folder, mt_cluster_row *row, mt_error 
     mt_strbuf_addf(&log, "-%lld.txt", row->index - row->before);
     bool is_there = mt_file_exists(mt_strbuf_text(&log)), failed = log.failed;
     mt_strbuf_free(&log);
-    if (failed) return no_memory(err);
+    if (failed) return mt_no_memory("slurm", err);
     size_t length = strlen(row->why);
     if (!is_there || row->is_log_wanted) snprintf(row->why + length, sizeof row->why - length, is_there ? ": its log tells" : ": no log was written");
     return MT_OK;
@@ -250,7 +245,7 @@ static mt_status judge_all(const char *folder, mt_cluster_progress *p, const mt_
     mt_strbuf text = {0};
     char *copy = mt_strdup(mt_strbuf_text(stages)), *at = copy, *fields[4];
     size_t count;
-    mt_status st = copy ? mt_cluster_jobs_ask(mt_strbuf_text(ids), &jobs, err) : no_memory(err);
+    mt_status st = copy ? mt_cluster_jobs_ask(mt_strbuf_text(ids), &jobs, err) : mt_no_memory("slurm", err);
     p->is_asked = jobs.is_answered;
     for (size_t i = 0; i < p->row_count && st == MT_OK; i++) {
         const mt_cluster_entry *entry = p->rows[i].job_id ? mt_cluster_jobs_find(&jobs, p->rows[i].job_id, p->rows[i].index - p->rows[i].before) : NULL;
@@ -262,7 +257,7 @@ static mt_status judge_all(const char *folder, mt_cluster_progress *p, const mt_
         const mt_cluster_entry *entry = mt_cluster_jobs_find(&jobs, strtoll(fields[1], NULL, 10), -1);
         mt_strbuf_addf(&text, "%s%s (job %s): %s", text.length ? ", " : "", fields[0], fields[1], entry ? entry->state : "not known");
     }
-    if (st == MT_OK && !(p->stages = text.length ? mt_strbuf_take(&text) : mt_strdup(""))) st = no_memory(err);
+    if (st == MT_OK && !(p->stages = text.length ? mt_strbuf_take(&text) : mt_strdup(""))) st = mt_no_memory("slurm", err);
     mt_strbuf_free(&text);
     mt_cluster_jobs_free(&jobs);
     mt_free(copy);

@@ -44,11 +44,6 @@ static eval_replay *from_base(mt_evaluator *base)
     return (eval_replay *)base; /* first member */
 }
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "recording: out of memory");
-}
-
 /* ---- which GPU ---- */
 
 struct device_search {
@@ -76,7 +71,7 @@ static mt_status on_device(void *context, const mt_device_row *row, int64_t meas
     search->key = mt_strdup(row->key);
     search->name = mt_strdup(row->name);
     search->facts_json = mt_strdup(row->facts_json);
-    return search->key && search->name && search->facts_json ? MT_OK : no_memory(err);
+    return search->key && search->name && search->facts_json ? MT_OK : mt_no_memory("recording", err);
 }
 
 /* The toolchain that the recording was made with stands for ours. */
@@ -148,7 +143,7 @@ static mt_status copy_outcome(const mt_outcome *from, mt_outcome *to, mt_error *
         if (to->sample_ns) memcpy(to->sample_ns, from->sample_ns, from->timing.samples * sizeof *to->sample_ns);
     }
     bool complete = !from->text == !to->text && (!from->sample_ns || !from->timing.samples) == !to->sample_ns;
-    return complete ? MT_OK : no_memory(err);
+    return complete ? MT_OK : mt_no_memory("recording", err);
 }
 
 /* A value that the file no longer lists leaves its points out. That a point was not run (excluded by the constraints of then, its compiler killed) says nothing of it. */
@@ -159,7 +154,7 @@ static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *
     self->seen++;
     if (!mt_outcome_is_run(row->outcome.kind)) return MT_OK;
     struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
-    if (!rows) return no_memory(err);
+    if (!rows) return mt_no_memory("recording", err);
     self->rows = rows;
     struct recorded *copy = &rows[self->count];
     *copy = (struct recorded){.order = self->count};
@@ -169,7 +164,7 @@ static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *
     }
     self->count++;
     copy->launch_json = mt_strdup(row->launch_json);
-    if (row->launch_json && !copy->launch_json) return no_memory(err);
+    if (row->launch_json && !copy->launch_json) return mt_no_memory("recording", err);
     return copy_outcome(&row->outcome, &copy->outcome, err);
 }
 
@@ -266,7 +261,7 @@ static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const
     if (st == MT_ERR_NOT_FOUND && is_refused(self, shape)) st = MT_OK;
     if (st != MT_OK) return st;
     mt_point *points = mt_alloc(self->count, sizeof *points);
-    if (!points) return no_memory(err);
+    if (!points) return mt_no_memory("recording", err);
     for (size_t i = 0; i < self->count; i++) points[i] = self->rows[i].point;
     st = mt_space_create_recorded(self->spec, shape, &base->facts, points, self->count, space, err);
     if (st == MT_OK) warn_of_knobs(self, points);
@@ -319,7 +314,7 @@ static mt_status next(mt_evaluator *base, mt_event *event, mt_error *err)
 {
     eval_replay *self = from_base(base);
     memset(event, 0, sizeof *event);
-    if (self->events.failed) return no_memory(err);
+    if (self->events.failed) return mt_no_memory("recording", err);
     if (!mt_event_queue_pop(&self->events, event)) event->kind = MT_EVENT_TICK;
     return MT_OK;
 }
@@ -411,7 +406,7 @@ static mt_status choose_key(eval_replay *self, mt_error *err)
 mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_spec *spec, mt_evaluator **evaluator, mt_error *err)
 {
     eval_replay *self = mt_alloc(1, sizeof *self);
-    if (!self) return no_memory(err);
+    if (!self) return mt_no_memory("recording", err);
     self->base.ops = &ops;
     self->base.is_recorded = true;
     self->recordings = recordings;

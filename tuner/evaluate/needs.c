@@ -10,15 +10,10 @@
 
 /* ---- making ---- */
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
-}
-
 static mt_status add_kernel(mt_needs *needs, const char *entry, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
 {
     mt_needed_kernel kernel = {.entry = entry, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
-    if (!kernel.bytes) return no_memory(err);
+    if (!kernel.bytes) return mt_no_memory("candidate", err);
     *added = &needs->kernels[needs->kernel_count++];
     **added = kernel;
     return MT_OK;
@@ -41,7 +36,7 @@ static mt_status make_room(mt_needs *needs, size_t kernels, size_t variables, mt
 {
     needs->kernels = mt_alloc(kernels, sizeof *needs->kernels);
     needs->variables = mt_alloc(variables, sizeof *needs->variables);
-    return needs->kernels && needs->variables ? MT_OK : no_memory(err);
+    return needs->kernels && needs->variables ? MT_OK : mt_no_memory("candidate", err);
 }
 
 mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, bool is_yardstick, mt_needs *needs, mt_error *err)

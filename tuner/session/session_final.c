@@ -11,11 +11,6 @@
 
 enum { MOST_ATTEMPTS = 3 /* finals of one session: each time a finalist died, or others moved up */ };
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "final: out of memory");
-}
-
 static void forget(mt_final_entry *entry)
 {
     mt_free(entry->variant);
@@ -35,7 +30,7 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
         else return MT_OK; /* its energy can't be known any more */
     }
     entry->variant = mt_strdup(row->variant);
-    if (!entry->variant) return no_memory(err);
+    if (!entry->variant) return mt_no_memory("final", err);
     final->finalists[final->count].near = *row;
     final->finalists[final->count++].near.variant = entry->variant;
     return MT_OK;

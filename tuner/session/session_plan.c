@@ -10,11 +10,6 @@ struct plan {
     size_t count, capacity;
 };
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-}
-
 static mt_status unknown_name(const char *kind, const char *name, const char *const *names, size_t count, const mt_spec *spec, mt_error *err)
 {
     const char *near = mt_text_nearest(name, names, count);
@@ -29,7 +24,7 @@ static mt_status unknown_name(const char *kind, const char *name, const char *co
 static mt_status unknown_shape(const mt_spec *spec, const char *name, mt_error *err)
 {
     const char **names = mt_alloc(spec->shape_count, sizeof *names);
-    if (!names) return no_memory(err);
+    if (!names) return mt_no_memory("session", err);
     for (size_t i = 0; i < spec->shape_count; i++) names[i] = spec->shapes[i].name;
     mt_status st = unknown_name("shape", name, names, spec->shape_count, spec, err);
     mt_free(names);
@@ -39,7 +34,7 @@ static mt_status unknown_shape(const mt_spec *spec, const char *name, mt_error *
 static mt_status unknown_workload(const mt_spec *spec, const char *name, mt_error *err)
 {
     const char **names = mt_alloc(spec->workload_count, sizeof *names);
-    if (!names) return no_memory(err);
+    if (!names) return mt_no_memory("session", err);
     for (size_t i = 0; i < spec->workload_count; i++) names[i] = spec->workloads[i].name;
     mt_status st = unknown_name("workload", name, names, spec->workload_count, spec, err);
     mt_free(names);
@@ -52,7 +47,7 @@ static mt_status add(struct plan *plan, const mt_shape *shape, const mt_workload
         if (plan->targets[i].shape == shape && plan->targets[i].workload == workload) return MT_OK; /* asked for twice */
     }
     mt_session_target *targets = mt_grow(plan->targets, plan->count, &plan->capacity, sizeof *targets);
-    if (!targets) return no_memory(err);
+    if (!targets) return mt_no_memory("session", err);
     plan->targets = targets;
     plan->targets[plan->count++] = (mt_session_target){shape, workload};
     return MT_OK;

@@ -65,11 +65,6 @@ typedef struct planning {
     mt_hash space_key;
 } planning;
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-}
-
 /* ---- words of the scripts ---- */
 
 static void add_word(mt_strbuf *words, const char *option, const char *value)
@@ -96,7 +91,7 @@ static mt_status add_task(planning *p, mt_strbuf *label, mt_strbuf *words, mt_er
     if (tasks) p->tasks = tasks;
     mt_free(task.label);
     mt_free(task.words);
-    return no_memory(err);
+    return mt_no_memory("slurm", err);
 }
 
 static mt_status plan_subjects(planning *p, const mt_session_target *targets, size_t count, mt_error *err)
@@ -161,7 +156,7 @@ static mt_status plan_tasks(planning *p, mt_error *err)
     if (p->check_words.length && p->values->compile == 2) mt_strbuf_add(&p->check_words, " --sample");
     MT_TRY(mt_slurm_tune_words(p->arguments, &p->tune_words, err));
     st = p->values->shards ? plan_shards(p, err) : plan_subjects(p, targets, count, err);
-    if (st == MT_OK && (p->whole_words.failed || p->check_words.failed || p->tune_words.failed)) st = no_memory(err);
+    if (st == MT_OK && (p->whole_words.failed || p->check_words.failed || p->tune_words.failed)) st = mt_no_memory("slurm", err);
 done:
     mt_free(targets);
     return st;
@@ -180,7 +175,7 @@ static mt_status plan_gpus(planning *p, mt_error *err)
     bool compiles = p->values->compile != 3 && p->check_words.length && !replays(p->arguments);
     p->gpu_count = types->count ? types->count : 1;
     p->gpus = mt_alloc(p->gpu_count, sizeof *p->gpus);
-    if (!p->gpus) return no_memory(err);
+    if (!p->gpus) return mt_no_memory("slurm", err);
     p->gpus[0] = (mt_cluster_gpu){.type = ""};
     for (size_t i = 0; i < types->count; i++) {
         mt_device_facts facts;
@@ -239,7 +234,7 @@ static mt_status read_template(planning *p, mt_error *err)
     mt_status st = MT_OK;
     size_t length;
     char *path = p->values->template ? mt_strdup(p->values->template) : mt_path_join(p->folder, "template.sh");
-    if (!path) return no_memory(err);
+    if (!path) return mt_no_memory("slurm", err);
     if (!p->values->template && !mt_file_exists(path)) MT_TRY(mt_file_write_atomic(path, mt_cluster_template, strlen(mt_cluster_template), err));
     MT_TRY(mt_file_read(path, TEMPLATE_MAX_BYTES, &p->template_text, &length, err));
     if (strlen(p->template_text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s: holds a NUL byte; expected lines of bash", path);
@@ -252,7 +247,7 @@ static mt_status submit(const char *folder, mt_error *err)
 {
     int status = 0;
     char *script = mt_path_join(folder, "submit.sh");
-    if (!script) return no_memory(err);
+    if (!script) return mt_no_memory("slurm", err);
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
@@ -324,7 +319,7 @@ static mt_status write_all(planning *p, mt_error *err)
     MT_TRY(make_folder(p, err));
     MT_TRY(read_template(p, err));
     if (!(p->tool = mt_path_self())) {
-        st = no_memory(err);
+        st = mt_no_memory("slurm", err);
         goto done;
     }
     mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .folder = p->folder, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,

@@ -16,11 +16,6 @@
 #include "tuner/space/source.h"
 #include "tuner/space/spec.h"
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory");
-}
-
 mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_names *known, mt_error *err)
 {
     mt_strbuf list = {0};
@@ -138,7 +133,7 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
     }
     asked->kernel = options->kernel ? mt_strdup(options->kernel) : kernel_of(spec);
     asked->shown = mt_strdup(options->kernel ? options->kernel : spec->name);
-    st = asked->kernel && asked->shown ? mt_lookup_values_take_shape(asked, shape, err) : no_memory(err);
+    st = asked->kernel && asked->shown ? mt_lookup_values_take_shape(asked, shape, err) : mt_no_memory("lookup", err);
 done:
     mt_requested_shapes_free(&wanted);
     mt_names_free(&known);
@@ -178,7 +173,7 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     mt_free(n->asked->shown);
     n->asked->kernel = mt_strdup(n->options->kernel ? n->options->kernel : row->kernel);
     n->asked->shown = mt_strdup(n->asked->kernel);
-    if (!n->asked->kernel || !n->asked->shown) return no_memory(err);
+    if (!n->asked->kernel || !n->asked->shown) return mt_no_memory("lookup", err);
     MT_TRY(mt_lookup_values_take_key(n->asked, row->key, row->kinds, err));
     n->found = true;
 done:
@@ -232,7 +227,7 @@ static mt_status check_workload(const char *workload, const mt_lookup_query_file
     mt_names known = {0};
     char *name = mt_strndup(kernel, strcspn(kernel, "@"));
     const mt_filter filter = {.kernel = name};
-    mt_status st = name ? MT_OK : no_memory(err);
+    mt_status st = name ? MT_OK : mt_no_memory("lookup", err);
     for (size_t i = 0; i < files->count && st == MT_OK; i++) {
         mt_store *store = NULL;
         st = mt_store_open(files->paths[i], MT_STORE_READ_ONLY, &store, err);

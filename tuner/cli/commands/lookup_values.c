@@ -7,11 +7,6 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands/lookup_query.h"
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory");
-}
-
 /* ---- values ---- */
 
 static mt_lookup_query_value *find_value(mt_lookup_query *asked, const char *name, size_t length)
@@ -26,7 +21,7 @@ static mt_status add_value(mt_lookup_query *asked, const char *name, size_t name
     if (asked->value_count == TUNELOOKUP_MAX_VALUES) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "lookup: a shape of more than %d values", TUNELOOKUP_MAX_VALUES);
     mt_lookup_query_value *value = &asked->values[asked->value_count++];
     *value = (mt_lookup_query_value){mt_strndup(name, name_length), mt_strndup(text, length), kind};
-    return value->name && value->text ? MT_OK : no_memory(err);
+    return value->name && value->text ? MT_OK : mt_no_memory("lookup", err);
 }
 
 void mt_lookup_values_clear(mt_lookup_query *asked)
@@ -85,7 +80,7 @@ static mt_status replace_value(mt_lookup_query *asked, const char *name, size_t 
     mt_lookup_query_value *value = find_value(asked, name, length);
     if (!value) {
         char *unknown = mt_strndup(name, length);
-        mt_status st = unknown ? unknown_value(asked, unknown, err) : no_memory(err);
+        mt_status st = unknown ? unknown_value(asked, unknown, err) : mt_no_memory("lookup", err);
         mt_free(unknown);
         return st;
     }
@@ -95,7 +90,7 @@ static mt_status replace_value(mt_lookup_query *asked, const char *name, size_t 
     if (value->kind == MT_ASKED_LIST && text_length && !memchr(text, ',', text_length)) mt_strbuf_add_char(&given, ','); /* a list of one, as the .ini writes it */
     mt_free(value->text);
     value->text = mt_strbuf_take(&given);
-    return value->text ? MT_OK : no_memory(err);
+    return value->text ? MT_OK : mt_no_memory("lookup", err);
 }
 
 mt_status mt_lookup_values_set(mt_lookup_query *asked, const char *pair, mt_error *err)
@@ -149,7 +144,7 @@ static mt_status push(mt_lookup_query *asked, const char *name, mt_error *err)
 {
     if (asked->name_count == sizeof asked->names / sizeof *asked->names) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "lookup: a shape of more than %d values", TUNELOOKUP_MAX_VALUES);
     asked->names[asked->name_count] = mt_strdup(name);
-    return asked->names[asked->name_count] ? asked->name_count++, MT_OK : no_memory(err);
+    return asked->names[asked->name_count] ? asked->name_count++, MT_OK : mt_no_memory("lookup", err);
 }
 
 /* Digits, however many. */

@@ -19,11 +19,6 @@ static bool is_same_group(const mt_winner_group *group, const mt_codeless_row *r
     return strcmp(group->kernel, row->kernel) == 0 && strcmp(group->kernel_key, row->kernel_key) == 0 && strcmp(group->gpu_key, row->gpu_key) == 0 && strcmp(group->arch, row->arch) == 0;
 }
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile: out of memory");
-}
-
 /* Rows come ordered, so a group's are neighbours. */
 static mt_winner_group *group_of(mt_winner_list *list, const mt_codeless_row *row)
 {
@@ -44,11 +39,11 @@ static mt_status add_winner(void *context, const mt_codeless_row *row, mt_error 
     if (row->has_code) return MT_OK;
     mt_winner_group *group = group_of(list, row);
     mt_winner *grown = group ? mt_grow(group->winners, group->count, &group->capacity, sizeof *grown) : NULL;
-    if (!grown) return no_memory(err);
+    if (!grown) return mt_no_memory("compile", err);
     group->winners = grown;
     mt_winner *winner = &grown[group->count++];
     *winner = (mt_winner){row->subject, row->nvrtc_version, row->driver_version, mt_strdup(row->shape_key), mt_strdup(row->workload_key), mt_strdup(row->variant), mt_strdup(row->cubin_hash)};
-    return winner->shape_key && winner->workload_key && winner->variant && winner->cubin_hash ? MT_OK : no_memory(err);
+    return winner->shape_key && winner->workload_key && winner->variant && winner->cubin_hash ? MT_OK : mt_no_memory("compile", err);
 }
 
 mt_status mt_winners_without_code(mt_store *store, const mt_filter *filter, mt_winner_list *list, mt_error *err)
@@ -163,7 +158,7 @@ static mt_status open_all(compiling *c, mt_error *err)
     MT_TRY(open_source(c, err));
     MT_TRY(mt_facts_from_json(c->group->facts_json, &c->facts, err));
     strncpy(c->facts.name, c->group->gpu_name, sizeof c->facts.name - 1);
-    if (!c->wishes->no_cache && !(c->cache_dir = mt_path_user_cache())) return no_memory(err);
+    if (!c->wishes->no_cache && !(c->cache_dir = mt_path_user_cache())) return mt_no_memory("compile", err);
     MT_TRY(mt_process_limits_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "compile: no event loop");
     c->has_loop = true;
@@ -274,7 +269,7 @@ static mt_status create_space(const compiling *c, const mt_shape *shape, size_t 
     mt_point *points = mt_alloc(end - first, sizeof *points);
     size_t count = 0;
     mt_error ignored; /* submit() tells it */
-    if (!points) return no_memory(err);
+    if (!points) return mt_no_memory("compile", err);
     for (size_t i = first; i < end; i++) count += mt_point_parse(c->spec, c->group->winners[i].variant, &points[count], &ignored) == MT_OK;
     mt_status st = mt_space_create_recorded(c->spec, shape, &c->facts, points, count, space, err);
     mt_free(points);

@@ -10,15 +10,10 @@
 
 /* ---- the list ---- */
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-}
-
 mt_status mt_portfolio_tasks_add(mt_portfolio_tasks *tasks, const mt_shape *shape, const mt_workload *workload, mt_error *err)
 {
     mt_session_given *given = mt_grow(tasks->given, tasks->count, &tasks->capacity, sizeof *given);
-    if (!given) return no_memory(err);
+    if (!given) return mt_no_memory("portfolio", err);
     tasks->given = given;
     given[tasks->count++] = (mt_session_given){.shape = shape, .workload = workload};
     return MT_OK;
@@ -29,7 +24,7 @@ mt_status mt_portfolio_tasks_add_variant(mt_portfolio_tasks *tasks, char *text, 
     char **texts = text ? mt_grow(tasks->texts, tasks->text_count, &tasks->text_capacity, sizeof *texts) : NULL;
     if (!texts) {
         mt_free(text);
-        return no_memory(err);
+        return mt_no_memory("portfolio", err);
     }
     tasks->texts = texts;
     texts[tasks->text_count++] = text;
@@ -69,7 +64,7 @@ mt_status mt_portfolio_tasks_share(mt_portfolio_tasks *tasks, mt_error *err)
         mt_strbuf_addf(&text, "%s\t%s\n", given->shape->key, given->workload->key);
         for (size_t v = 0; v < given->variant_count; v++) mt_strbuf_addf(&text, " %s\n", given->variants[v]);
     }
-    mt_status st = text.failed ? no_memory(err) : mt_memfd("msda-tune-tasks", mt_strbuf_text(&text), text.length, &tasks->fd, err);
+    mt_status st = text.failed ? mt_no_memory("portfolio", err) : mt_memfd("msda-tune-tasks", mt_strbuf_text(&text), text.length, &tasks->fd, err);
     tasks->is_shared = st == MT_OK;
     mt_strbuf_free(&text);
     return st;

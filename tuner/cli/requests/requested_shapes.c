@@ -13,11 +13,6 @@
 #include "tuner/cli/output/print.h"
 #include "tuner/space/adhoc.h"
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-}
-
 /* Each once. */
 static mt_status add_shape(mt_requested_shapes *wanted, const char *name, size_t length, mt_error *err)
 {
@@ -25,10 +20,10 @@ static mt_status add_shape(mt_requested_shapes *wanted, const char *name, size_t
     for (size_t i = 0; i < shapes->count; i++)
         if (strlen(shapes->items[i]) == length && memcmp(shapes->items[i], name, length) == 0) return MT_OK;
     char **items = mt_grow(shapes->items, shapes->count, &shapes->capacity, sizeof *items);
-    if (!items) return no_memory(err);
+    if (!items) return mt_no_memory("tune", err);
     shapes->items = items;
     items[shapes->count] = mt_strndup(name, length);
-    return items[shapes->count] ? shapes->count++, MT_OK : no_memory(err);
+    return items[shapes->count] ? shapes->count++, MT_OK : mt_no_memory("tune", err);
 }
 
 void mt_requested_shapes_free(mt_requested_shapes *wanted)
@@ -122,7 +117,7 @@ static mt_status add_miss(const mt_spec *spec, const mt_miss *miss, const char *
     mt_error why = {0};
     mt_strbuf workloads = {0};
     list_workloads(spec, miss, &workloads);
-    mt_status st = workloads.failed ? no_memory(err) : mt_adhoc_add(spec, miss->shape_key, mt_strbuf_text(&workloads), sections, name, &why);
+    mt_status st = workloads.failed ? mt_no_memory("tune", err) : mt_adhoc_add(spec, miss->shape_key, mt_strbuf_text(&workloads), sections, name, &why);
     mt_strbuf_free(&workloads);
     if (st != MT_ERR_SPEC) return st == MT_OK ? MT_OK : MT_FAIL(err, st, "%s", why.message);
     mt_log_warn("%s:%" PRId64 ": left out: %s", file, miss->line, why.message);
@@ -138,7 +133,7 @@ mt_status mt_requested_shapes_load_misses(const char *path, const mt_misses *mis
     mt_strbuf sections = {0};
     MT_TRY(mt_spec_load(path, spec, err));
     if (!(wanted->names = mt_alloc(misses->count, sizeof *wanted->names))) {
-        st = no_memory(err);
+        st = mt_no_memory("tune", err);
         goto done;
     }
     wanted->name_count = misses->count;
@@ -211,7 +206,7 @@ mt_status mt_requested_shapes_choose(const mt_misses *misses, const char *file, 
     mt_status st = MT_OK;
     char gpu[MT_KEY_GPU_SIZE];
     weight *weights = mt_alloc(misses->count, sizeof *weights);
-    if (!weights) return no_memory(err);
+    if (!weights) return mt_no_memory("tune", err);
     mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, gpu, sizeof gpu);
     size_t count = weigh(misses, file, gpu, wanted, weights);
     for (size_t i = 0; i < count; i++) weights[i].loss = loss->of(loss->context, weights[i].name);

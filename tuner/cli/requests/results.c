@@ -14,11 +14,6 @@
 #include "tuner/space/source.h"
 #include "tuner/space/spec_json.h"
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "import: out of memory");
-}
-
 /* ---- what it is about ---- */
 
 static mt_status need(const char *path, const mt_import_about *about, const char *what, const char *option, mt_error *err)
@@ -76,7 +71,7 @@ static mt_status write_space(const mt_results_options *options, const char *kern
     mt_strbuf_clear(path);
     if (options->space_path) mt_strbuf_add(path, options->space_path);
     else mt_strbuf_addf(path, "%s.ini", kernel);
-    if (path->failed) return no_memory(err);
+    if (path->failed) return mt_no_memory("import", err);
     bool differs = !options->space_path && mt_file_exists(mt_strbuf_text(path)) &&
                    (mt_file_read(mt_strbuf_text(path), 0, &old, &length, &ignored) != MT_OK || length != ini->length || memcmp(old, ini->text, length) != 0);
     mt_free(old);
@@ -128,7 +123,7 @@ static mt_status add_header(const mt_import *import, const mt_spec *spec, const 
     mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}\n", (long long)mt_import_describe(import)->newest_unix_ms);
     json->failed = json->failed || !spec_json;
     mt_free(spec_json);
-    return json->failed ? no_memory(err) : MT_OK;
+    return json->failed ? mt_no_memory("import", err) : MT_OK;
 }
 
 /* Of a file that this tool wrote: what a person says replaces its own. The programs of another shape would not fit the new one. */
@@ -141,7 +136,7 @@ static mt_status rename_header(mt_import *import, const mt_spec *spec, const mt_
     mt_strbuf_add_json(&key, kernel_key);
     if (facts) add_gpu(facts, &gpu);
     if (has_problem) add_shape(spec, &shape);
-    if (name.failed || key.failed || gpu.failed || shape.failed || has_problem != !!programs) st = no_memory(err);
+    if (name.failed || key.failed || gpu.failed || shape.failed || has_problem != !!programs) st = mt_no_memory("import", err);
     const mt_import_names names = {mt_strbuf_text(&name), mt_strbuf_text(&key), facts ? mt_strbuf_text(&gpu) : NULL, has_problem ? mt_strbuf_text(&shape) : NULL, programs};
     if (st == MT_OK) st = mt_import_own_line1(import, &names, json, err);
     mt_strbuf_free(&name);
