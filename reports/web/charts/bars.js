@@ -36,7 +36,7 @@ export function summary(view) {
         name, type: 'bar', barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ value }) => `${number(value)} ×` },
         data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.text, true), label: { show: false } }] },
       })),
-    }), heightOf(rows.length, 40), note);
+    }), heightOf(rows.length, bars.length > 2 ? 50 : 40), note);
   };
 }
 

@@ -56,7 +56,7 @@ function panel(s, k, place, t) {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
     xAxis: [
-      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 0 } }),
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 17 * names.length > place.width ? 'auto' : 0 } }),
       { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
     yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
@@ -108,7 +108,7 @@ function timesOver(view, k, t) {
     const at = levels.indexOf(p.levels[k][i]);
     const kind = kinds[p.kind[i]];
     if (at < 0 || !p.newest[i] || (p.us[i] === null && !view.shared.failures.includes(kind))) continue;
-    const name = p.us[i] === null ? failed : p.us[i] > top ? beyond : kind === 'censored' ? censored : ok;
+    const name = p.us[i] === null ? failed : kind === 'censored' ? censored : p.us[i] > top ? beyond : ok;
     groups[name].push([at + beside(i), p.us[i] === null ? top * 1.3 : Math.min(p.us[i], top), i]);
   }
   const labels = labelsOf(s.knobs[k]);
