@@ -195,26 +195,27 @@ static bool is_first(const mt_report_data *data, size_t i)
     return true;
 }
 
-/* No kernel's winners keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
-static void share_rows(state *s, size_t groups_left)
+/* Where not all winners have room, no kernel's keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
+static void share_rows(state *s, size_t winners, size_t groups_left)
 {
-    size_t most_rows = s->context->most_rows, left = most_rows == SIZE_MAX ? SIZE_MAX : most_rows * TIMES_AS_MANY - s->rows;
-    s->most = left == SIZE_MAX ? SIZE_MAX : s->rows + (left + groups_left - 1) / groups_left;
+    size_t most = s->context->most_rows;
+    if (most != SIZE_MAX) most *= TIMES_AS_MANY;
+    s->most = winners <= most ? winners : s->rows + (most - s->rows + groups_left - 1) / groups_left;
 }
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
     state s = {.context = context, .doc = doc};
-    size_t groups = 0;
+    size_t groups = 0, winners = 0;
     mt_status st = MT_OK;
     mt_doc_table(doc, "best", "The best per kernel and shape", columns);
     mt_doc_fold(doc, TOLD, SHOWN);
-    for (size_t i = 0; i < data->count; i++) groups += is_first(data, i);
+    for (size_t i = 0; i < data->count; i++) groups += is_first(data, i), winners += data->subjects[i].best != NULL;
     for (int older = 0; older < 2; older++)
         for (size_t i = 0; i < data->count; i++) {
             if (data->subjects[i].is_current != !older || !is_first(data, i)) continue;
-            share_rows(&s, groups--);
+            share_rows(&s, winners, groups--);
             MT_TRY(add_group(&s, &data->subjects[i], err));
         }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);
