@@ -80,7 +80,7 @@ static void add_answer(const state *s, const mt_report_subject *group, const cha
     mt_doc_text(s->doc, answer.gets);
     mt_doc_number(s->doc, answer.slowdown);
     add_interval(s->doc, &answer);
-    add_tried(s->doc, p);
+    add_tried(s->doc, answer.measured ? NULL : p);
 }
 
 /* The last cells of the groups' table; NULL = the default is all there is. */

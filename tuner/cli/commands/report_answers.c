@@ -52,8 +52,10 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     return added->kernel && added->kernel_key && added->kinds ? MT_OK : MT_ERR_NO_MEMORY;
 }
 
-/* Fills a.query; false where the store does not know the GPU or the kernel's programs. */
-static bool put_together(const mt_report_answers *answers, asking *a)
+static const mt_report_answer misnamed = {"nothing: these are not the kernel's values", NAN, NAN, ""};
+
+/* Fills a.query; false where the store does not know the GPU or the kernel's programs. *fits: the values are such as the kernel's shapes have. */
+static bool put_together(const mt_report_answers *answers, asking *a, bool *fits)
 {
     const mt_report_question *question = a->question;
     const mt_report_kinds *kinds = kinds_of(answers, question->kernel, question->kernel_key);
@@ -65,8 +67,9 @@ static bool put_together(const mt_report_answers *answers, asking *a)
     a->query.facts = answers->gpus[i].facts;
     mt_strbuf_addf(&kernel, "%s@%s", question->kernel, question->kernel_key);
     a->query.kernel = mt_strbuf_take(&kernel);
-    if (!a->query.kernel || mt_lookup_values_take_key(&a->query, question->shape_key, kinds->kinds, &ignored) != MT_OK) return false;
-    return a->query.value_count > 0 && mt_lookup_values_push(&a->query, &ignored) == MT_OK;
+    if (!a->query.kernel) return false;
+    *fits = mt_lookup_values_take_key(&a->query, question->shape_key, kinds->kinds, &ignored) == MT_OK && a->query.value_count > 0 && mt_lookup_values_push(&a->query, &ignored) == MT_OK;
+    return true;
 }
 
 static const char *words_of(tunelookup_match match)
@@ -96,15 +99,15 @@ static char *text_of(const tunelookup_db *db, const mt_report_answers *answers, 
     return mt_strbuf_take(&text);
 }
 
-/* NULL: the library refuses the question, or there is no memory. */
-static const tunelookup_plan *plan_for(mt_report_answers *answers, tunelookup_db *db, const asking *a)
+/* NULL: no memory. */
+static const mt_report_plan *plan_for(mt_report_answers *answers, tunelookup_db *db, const asking *a)
 {
     char *text = text_of(db, answers, a);
     const tunelookup_device device = mt_known_answer_device(&a->query.facts);
     for (size_t i = answers->plan_count; text && i-- > 0;)
         if (strcmp(answers->plans[i].asked, text) == 0) {
             mt_free(text);
-            return answers->plans[i].plan;
+            return &answers->plans[i];
         }
     mt_report_plan *plans = text ? mt_grow(answers->plans, answers->plan_count, &answers->plan_capacity, sizeof *plans) : NULL;
     if (!plans) {
@@ -114,16 +117,20 @@ static const tunelookup_plan *plan_for(mt_report_answers *answers, tunelookup_db
     answers->plans = plans;
     mt_report_plan *plan = &plans[answers->plan_count++];
     *plan = (mt_report_plan){.asked = text};
-    if (tunelookup_prepare(db, &device, a->query.kernel, (const char *const *)a->query.names, a->query.name_count, &plan->plan) != TUNELOOKUP_OK) plan->plan = NULL;
-    return plan->plan;
+    tunelookup_status status = tunelookup_prepare(db, &device, a->query.kernel, (const char *const *)a->query.names, a->query.name_count, &plan->plan);
+    if (status != TUNELOOKUP_OK) plan->plan = NULL;
+    plan->is_misnamed = status == TUNELOOKUP_ERR_NAMES;
+    return plan;
 }
 
 static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
 {
     tunelookup_db *db = a->question->origin == MT_ORIGIN_RECORDED ? answers->recorded : answers->measured;
-    const tunelookup_plan *plan = db ? plan_for(answers, db, a) : NULL;
+    const mt_report_plan *plan = db ? plan_for(answers, db, a) : NULL;
     tunelookup_result result;
-    if (!plan || tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
+    if (plan && plan->is_misnamed) *answer = misnamed;
+    if (plan && plan->is_misnamed) return true;
+    if (!plan || !plan->plan || tunelookup_find(plan->plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
     bool has_any = result.match != TUNELOOKUP_MATCH_NONE;
     *answer = (mt_report_answer){words_of(result.match), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, measured_by(&result)};
     return true;
@@ -136,7 +143,9 @@ static bool ask(void *context, const mt_report_question *question, mt_report_ans
     mt_error ignored;
     if (!answers->is_read && (mt_query_devices(answers->store, NULL, on_device, answers, &ignored) != MT_OK || mt_query_shapes(answers->store, on_shape, answers, &ignored) != MT_OK)) return false;
     answers->is_read = true;
-    bool is_told = put_together(answers, &a) && find(answers, &a, answer);
+    bool fits, is_told = put_together(answers, &a, &fits);
+    if (is_told && !fits) *answer = misnamed;
+    else is_told = is_told && find(answers, &a, answer);
     mt_lookup_query_free(&a.query);
     return is_told;
 }

@@ -11,7 +11,7 @@
 typedef struct mt_report_gpu { char *key; mt_device_facts facts; } mt_report_gpu;
 typedef struct mt_report_kinds { char *kernel, *kernel_key, *kinds; } mt_report_kinds;
 /* A question's kernel, GPU and names of values: shapes of one kernel mostly share them, and preparing reads all its rows. */
-typedef struct mt_report_plan { char *asked; tunelookup_plan *plan; /* the library's; NULL = it refused */ } mt_report_plan;
+typedef struct mt_report_plan { char *asked; tunelookup_plan *plan; /* the library's; NULL = it refused */ bool is_misnamed; /* because these are not the kernel's values */ } mt_report_plan;
 
 typedef struct mt_report_answers {
     mt_report_lookup lookup; /* for mt_report_options; borrows this */
