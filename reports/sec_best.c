@@ -17,8 +17,8 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
                                     {"Limited by", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
-/* It answers first, so a page has more rows of it than of other tables. */
-enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3, TIMES_AS_MANY = 3 };
+/* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
+enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3, MOST_ON_PAGE = 600 };
 
 /* What of the GPU a profile found busiest; a kernel that keeps none of it busy waits. */
 static mt_status add_limit(const state *s, const mt_measurement_row *row, mt_error *err)
@@ -198,8 +198,7 @@ static bool is_first(const mt_report_data *data, size_t i)
 /* Where not all winners have room, no kernel's keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
 static void share_rows(state *s, size_t winners, size_t groups_left)
 {
-    size_t most = s->context->most_rows;
-    if (most != SIZE_MAX) most *= TIMES_AS_MANY;
+    size_t most = s->context->most_rows == SIZE_MAX ? SIZE_MAX : MOST_ON_PAGE;
     s->most = winners <= most ? winners : s->rows + (most - s->rows + groups_left - 1) / groups_left;
 }
 

@@ -241,7 +241,7 @@ export class View {
   // Draws anew; `note` completes what a screen reader is told.
   draw(plot, option, height, note = '') {
     const factor = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / 15);
-    if (this.isNarrow) delete option.toolbox;
+    if (this.isNarrow || matchMedia('print').matches) delete option.toolbox;
     else if (option.toolbox && option.legend) option.legend.right = 120;
     height += wrapLegend(option, this.width / factor);
     const scaled = factor > 1 && !Array.isArray(option.grid) ? grow(option, factor) : option;

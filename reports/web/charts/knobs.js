@@ -116,10 +116,11 @@ function timesOver(view, k, t) {
   const marks = { [ok]: ['circle', t.series[0], 4.5], [censored]: ['emptyCircle', t.series[6], 6], [beyond]: ['triangle', t.series[0], 6],
     [failed]: ['path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', t.bad, 8] };
   const names = Object.keys(groups).filter((name) => groups[name].length);
+  const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
   return {
     legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 12, right: 18, top: 40, bottom: 40, containLabel: true },
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
-    xAxis: [{ ...axis(t, plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: labels.join('').length * 7 + 14 * labels.length > view.width - 80 ? 32 : 0 } },
+    xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
     yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 42, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
