@@ -22,8 +22,8 @@ typedef struct state {
 static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
                                            {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
 static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
-static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {"Gets today", NULL},
-                                         {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
+static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Gets today", NULL}, {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"},
+                                         {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {0}};
 
 static const mt_report_subject *group_of(const mt_report_data *data, const mt_portfolio_info *p)
 {
@@ -80,7 +80,7 @@ static void add_answer(const state *s, const mt_report_subject *group, const cha
     mt_doc_text(s->doc, answer.gets);
     mt_doc_number(s->doc, answer.slowdown);
     add_interval(s->doc, &answer);
-    add_tried(s->doc, p);
+    add_tried(s->doc, answer.measured ? NULL : p);
 }
 
 /* The last cells of the groups' table; NULL = the default is all there is. */
@@ -195,6 +195,14 @@ static const mt_report_subject *find_group(const mt_report_data *data, const mt_
     return found;
 }
 
+static void add_nothing(mt_doc *doc)
+{
+    mt_doc_text(doc, "nothing: no row for this GPU");
+    mt_doc_number(doc, NAN);
+    mt_doc_text(doc, NULL);
+    add_tried(doc, NULL);
+}
+
 static void add_miss(const state *s, const mt_miss *miss)
 {
     mt_doc *doc = s->doc;
@@ -203,17 +211,11 @@ static void add_miss(const state *s, const mt_miss *miss)
     mt_doc_number(doc, (double)miss->count);
     mt_doc_text(doc, miss->kernel);
     mt_doc_text(doc, group ? group->gpu_name : miss->gpu);
+    if (group) add_answer(s, group, miss->shape_key, is_exact, is_exact ? NULL : prediction_for(s, group));
+    else add_nothing(doc);
     mt_doc_knobs(doc, miss->shape_key);
     mt_doc_text(doc, miss->workloads);
     mt_doc_time(doc, miss->newest_unix_ms);
-    if (group) {
-        add_answer(s, group, miss->shape_key, is_exact, is_exact ? NULL : prediction_for(s, group));
-        return;
-    }
-    mt_doc_text(doc, "nothing: no row for this GPU");
-    mt_doc_number(doc, NAN);
-    mt_doc_text(doc, NULL);
-    add_tried(doc, NULL);
 }
 
 /* All formats list as many: the log is what any program wrote, and what is seldom asked for changes nothing. */

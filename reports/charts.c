@@ -10,7 +10,8 @@
 #include "tuner/base/stats.h"
 
 enum {
-    MOST_SUBJECTS = 400,   /* with charts of their own: those with most rows */
+    MOST_BYTES = 5200000,  /* of what is drawn of subjects: as many have charts of their own as this holds, those with most rows first */
+    POINTS_AMONG = 400,    /* subjects that share MOST_POINTS; with more of them each has LEAST_OF_SUBJECT */
     MOST_POINTS = 30000,   /* drawn one by one, over all subjects */
     MOST_OF_SUBJECT = 4000,
     LEAST_OF_SUBJECT = 150,
@@ -70,16 +71,23 @@ static void add_column(const mt_report_subject *s, const bool *is_chosen, const 
     mt_strbuf_add_char(json, ']');
 }
 
+/* A place among a knob's values as one character: numbers with commas are most of a page. web/charts/data.js reads them. */
+static char level_digit(unsigned level)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+    _Static_assert(sizeof digits == MOST_VALUES + 1, "a digit for each value");
+    return digits[level];
+}
+
 static void add_levels(const mt_report_subject *s, const bool *is_chosen, mt_strbuf *json)
 {
     mt_json_name(json, "levels");
     mt_strbuf_add_char(json, '[');
     for (size_t k = 0; k < s->knob_count; k++) {
-        size_t n = 0;
-        mt_strbuf_add(json, k ? ",[" : "[");
+        mt_strbuf_add(json, k ? ",\"" : "\"");
         for (size_t i = 0; s->knobs[k].count > 1 && s->knobs[k].count <= MOST_VALUES && i < s->count; i++)
-            if (is_chosen[i]) mt_strbuf_addf(json, "%s%u", n++ ? "," : "", (unsigned)s->rows[i].levels[k]);
-        mt_strbuf_add_char(json, ']');
+            if (is_chosen[i]) mt_strbuf_add_char(json, level_digit((unsigned)s->rows[i].levels[k]));
+        mt_strbuf_add_char(json, '"');
     }
     mt_strbuf_add_char(json, ']');
 }
@@ -138,6 +146,16 @@ static void add_steps(const mt_report_subject *s, mt_strbuf *json)
     mt_strbuf_add_char(json, ']');
 }
 
+/* Best, quartiles, worst; where all are the same (one variant, or none with a time), once. */
+static void add_box(const mt_level_effect *e, mt_strbuf *json)
+{
+    const double numbers[] = {e->best, e->low, e->median, e->high, e->worst};
+    bool is_point = e->best == e->worst || isnan(e->best);
+    mt_strbuf_add_char(json, '[');
+    for (size_t i = 0; i < (is_point ? 1 : 5); i++) mt_json_double(json, numbers[i], 4), mt_strbuf_add_char(json, ',');
+    mt_strbuf_addf(json, "%zu,%zu]", e->count, e->failed);
+}
+
 static void add_effect(const mt_knob *knob, const mt_knob_effect *effect, mt_strbuf *json)
 {
     mt_json_name(json, "overall");
@@ -147,11 +165,8 @@ static void add_effect(const mt_knob *knob, const mt_knob_effect *effect, mt_str
     mt_json_name(json, "boxes");
     mt_strbuf_add_char(json, '[');
     for (size_t v = 0; knob->count <= MOST_VALUES && v < knob->count; v++) {
-        const mt_level_effect *e = &effect->levels[v];
-        const double numbers[] = {e->best, e->low, e->median, e->high, e->worst};
-        mt_strbuf_add(json, v ? ",[" : "[");
-        for (size_t i = 0; i < 5; i++) mt_json_double(json, numbers[i], 4), mt_strbuf_add_char(json, ',');
-        mt_strbuf_addf(json, "%zu,%zu]", e->count, e->failed);
+        if (v) mt_strbuf_add_char(json, ',');
+        add_box(&effect->levels[v], json);
     }
     mt_strbuf_add_char(json, ']');
 }
@@ -293,16 +308,12 @@ done:
 
 /* ---- all ---- */
 
+/* Today's sources first, of these the subjects with most rows. */
 static int by_rows(const void *a, const void *b)
 {
     const mt_report_subject *x = *(const mt_report_subject *const *)a, *y = *(const mt_report_subject *const *)b;
+    if (x->is_current != y->is_current) return x->is_current ? -1 : 1;
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x > y) - (x < y);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const mt_report_subject *x = *(const mt_report_subject *const *)a, *y = *(const mt_report_subject *const *)b;
-    return (x > y) - (x < y);
 }
 
 static void add_kinds(mt_strbuf *json)
@@ -323,24 +334,23 @@ static void add_kinds(mt_strbuf *json)
 mt_status mt_charts_add(const mt_report_data *data, mt_doc *doc, mt_error *err)
 {
     const mt_report_subject **chosen = mt_alloc(data->count, sizeof *chosen);
-    size_t count = data->count < MOST_SUBJECTS ? data->count : MOST_SUBJECTS, drawn = 0, rows = 0;
+    size_t count = 0, drawn = 0, rows = 0;
     mt_status st = MT_OK;
     if (!chosen) return no_memory(err);
     for (size_t i = 0; i < data->count; i++) chosen[i] = &data->subjects[i];
     qsort(chosen, data->count, sizeof *chosen, by_rows);
-    qsort(chosen, count, sizeof *chosen, by_place);
-    size_t most = count ? MOST_POINTS / count : 0;
+    size_t most = data->count ? MOST_POINTS / (data->count < POINTS_AMONG ? data->count : POINTS_AMONG) : 0;
     most = most > MOST_OF_SUBJECT ? MOST_OF_SUBJECT : most < LEAST_OF_SUBJECT ? LEAST_OF_SUBJECT : most;
     add_kinds(&doc->shared);
     mt_json_name(&doc->shared, "subjects");
     mt_strbuf_add_char(&doc->shared, '[');
-    for (size_t i = 0; i < count; i++) {
-        if (i) mt_strbuf_add(&doc->shared, ",\n");
-        MT_TRY(add_subject(chosen[i], most, &drawn, &doc->shared, err));
-        rows += chosen[i]->count;
+    for (; count < data->count && doc->shared.length < MOST_BYTES; count++) {
+        if (count) mt_strbuf_add(&doc->shared, ",\n");
+        MT_TRY(add_subject(chosen[count], most, &drawn, &doc->shared, err));
+        rows += chosen[count]->count;
     }
     mt_strbuf_add_char(&doc->shared, ']');
-    if (count < data->count) mt_doc_note(doc, "%zu of %zu subjects have charts of their own: those with most evaluations. Tables hold or sum up all.", count, data->count);
+    if (count < data->count) mt_doc_note(doc, "%zu of %zu subjects have charts of their own: those of today's sources with most evaluations. Tables hold or sum up all.", count, data->count);
     if (drawn < rows)
         mt_doc_note(doc, "Charts draw %zu of %zu evaluations as points: the fastest of each subject and an even choice of the others. Boxes, steps, heat maps, importances and tables are made of all.", drawn, rows);
 done:

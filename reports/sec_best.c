@@ -17,15 +17,8 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
                                     {"Limited by", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
-/* It answers first, so a page has more rows of it than of other tables. */
-enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3, TIMES_AS_MANY = 5 };
-
-/* How many times the winner's time a comparison point takes. */
-static void add_comparison_point(mt_doc *doc, double value, bool is_unknown)
-{
-    if (is_unknown) mt_doc_text(doc, "not in the recording");
-    else mt_doc_number(doc, value);
-}
+/* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
+enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3, MOST_ON_PAGE = 600 };
 
 /* What of the GPU a profile found busiest; a kernel that keeps none of it busy waits. */
 static mt_status add_limit(const state *s, const mt_measurement_row *row, mt_error *err)
@@ -68,13 +61,12 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
 {
     mt_doc *doc = s->doc;
     const mt_timing *timing = &row->outcome.timing;
-    bool is_unknown = !subject->comparison_points && row->origin != MT_ORIGIN_MEASURED;
     mt_doc_subject(doc, subject->place, row->shape);
     mt_doc_text(doc, row->workload);
     mt_doc_number(doc, timing->median_ns / 1e3);
     mt_doc_number(doc, fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
-    add_comparison_point(doc, subject->default_ns / timing->median_ns, is_unknown);
-    add_comparison_point(doc, subject->baseline_ns / timing->median_ns, is_unknown);
+    mt_doc_number(doc, subject->default_ns / timing->median_ns);
+    mt_doc_number(doc, subject->baseline_ns / timing->median_ns);
     mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
     mt_status st = add_limit(s, row, err);
     mt_doc_knobs(doc, difference);
@@ -139,9 +131,11 @@ static void add_title(const mt_report_data *data, const mt_report_subject *first
 static void add_means(const mt_report_data *data, const mt_report_subject *first, size_t winners, mt_strbuf *note)
 {
     mt_geomean by_default = {0}, by_baseline = {0};
+    size_t unknown = 0;
     for (size_t i = 0; i < data->count; i++) {
         const mt_report_subject *s = &data->subjects[i];
         if (!s->best || !mt_report_is_same_group(s, first)) continue;
+        unknown += !s->comparison_points && s->origin != MT_ORIGIN_MEASURED;
         mt_geomean_add(&by_default, s->default_ns / s->best_ns);
         mt_geomean_add(&by_baseline, s->baseline_ns / s->best_ns);
     }
@@ -149,6 +143,7 @@ static void add_means(const mt_report_data *data, const mt_report_subject *first
     const struct { const char *name; const mt_geomean *mean; } means[] = {{"default", &by_default}, {"baseline", &by_baseline}};
     for (size_t i = 0; i < 2; i++)
         if (means[i].mean->count) mt_strbuf_addf(note, " The %s takes %.2f × as long%s.", means[i].name, mt_geomean_of(means[i].mean), means[i].mean->count > 1 ? " (geometric mean)" : "");
+    if (unknown) mt_strbuf_addf(note, unknown == winners ? " What the default and the baseline take is not in the recording." : " What the default and the baseline take is not in the recording for %zu of them.", unknown);
 }
 
 /* What the knobs of the rows are compared with: each other, where there are several; else the default. */
@@ -200,26 +195,26 @@ static bool is_first(const mt_report_data *data, size_t i)
     return true;
 }
 
-/* No kernel's winners keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
-static void share_rows(state *s, size_t groups_left)
+/* Where not all winners have room, no kernel's keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
+static void share_rows(state *s, size_t winners, size_t groups_left)
 {
-    size_t most_rows = s->context->most_rows, left = most_rows == SIZE_MAX ? SIZE_MAX : most_rows * TIMES_AS_MANY - s->rows;
-    s->most = left == SIZE_MAX ? SIZE_MAX : s->rows + (left + groups_left - 1) / groups_left;
+    size_t most = s->context->most_rows == SIZE_MAX ? SIZE_MAX : MOST_ON_PAGE;
+    s->most = winners <= most ? winners : s->rows + (most - s->rows + groups_left - 1) / groups_left;
 }
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
     state s = {.context = context, .doc = doc};
-    size_t groups = 0;
+    size_t groups = 0, winners = 0;
     mt_status st = MT_OK;
     mt_doc_table(doc, "best", "The best per kernel and shape", columns);
     mt_doc_fold(doc, TOLD, SHOWN);
-    for (size_t i = 0; i < data->count; i++) groups += is_first(data, i);
+    for (size_t i = 0; i < data->count; i++) groups += is_first(data, i), winners += data->subjects[i].best != NULL;
     for (int older = 0; older < 2; older++)
         for (size_t i = 0; i < data->count; i++) {
             if (data->subjects[i].is_current != !older || !is_first(data, i)) continue;
-            share_rows(&s, groups--);
+            share_rows(&s, winners, groups--);
             MT_TRY(add_group(&s, &data->subjects[i], err));
         }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);

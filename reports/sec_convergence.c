@@ -100,7 +100,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     for (size_t i = 0; i < data->count && i < context->most_rows; i++) add_row(&data->subjects[i], doc);
     if (data->count > context->most_rows) mt_doc_note(doc, "%zu more subjects are not listed here; --format csv lists all.", data->count - context->most_rows);
     mt_doc_note(doc, "Within 5 %% after 40 means: the 40th evaluation was the first that came within 5 %% of the fastest time that was ever measured here. Time between sessions does not count; "
-                     "rows that were imported have no times of their own.");
+                     "rows that were imported have seconds only where their file says when each was measured.");
     return add_all_arms(context, doc, err);
 }
 

@@ -99,6 +99,8 @@ static int by_text(const void *a, const void *b)
 static int by_times(const void *a, const void *b)
 {
     const failure *x = a, *y = b;
+    bool has_run = mt_row_has_failed(x->row), has_other_run = mt_row_has_failed(y->row);
+    if (has_run != has_other_run) return has_run ? -1 : 1;
     return x->times != y->times ? (x->times < y->times ? 1 : -1) : by_text(a, b);
 }
 
@@ -126,7 +128,8 @@ static void add_text_row(const failure *f, size_t most_text, mt_doc *doc)
     mt_doc_subject(doc, f->subject->place, f->subject->label);
     mt_doc_text(doc, mt_outcome_name(f->row->kind));
     mt_doc_number(doc, (double)f->times);
-    mt_doc_code(doc, excerpt ? excerpt : text);
+    if (*text) mt_doc_code(doc, excerpt ? excerpt : text);
+    else mt_doc_text(doc, "no reason is stored"); /* rows as they are shipped */
     mt_doc_knobs(doc, f->row->variant);
     mt_free(excerpt);
 }

@@ -18,7 +18,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     const mt_row_library *library = &row->library;
     (void)err;
     if (!library->plugin[0]) return MT_OK;
-    if (!s->rows++) mt_doc_table(s->doc, "libraries", "winners and baseline plugins", columns);
+    if (!s->rows++) mt_doc_table(s->doc, "libraries", "Winners and baseline plugins", columns);
     mt_doc_text(s->doc, row->gpu_name);
     mt_doc_text(s->doc, row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);

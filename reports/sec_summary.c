@@ -84,15 +84,15 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_textf(doc, "%.8s", first->kernel_key);
     mt_doc_text(doc, mt_l2_name(first->l2));
     mt_doc_text(doc, mt_origin_name(first->origin));
-    const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, t->not_run ? (double)t->not_run : NAN, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
-                              100 * mt_geomean_of(&t->of_floor)};
+    const double numbers[] = {(double)t->subjects, (double)t->with_best, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor),
+                              (double)t->variants, (double)t->ok, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }
 
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
     static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
-                                        {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {0}};
+                                        {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
         bool is_first = true;

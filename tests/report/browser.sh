@@ -30,7 +30,10 @@ demo hostile.sqlite hostile.jsonl
 mkdir large
 "$here/make_large.sh" large 10 10000
 demo large.sqlite large/*.jsonl
-for name in tuned failing hostile large; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
+mkdir many
+"$here/make_large.sh" many 400 250
+demo many.sqlite many/*.jsonl
+for name in tuned failing hostile large many; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
 "$tool" report --diff tuned.sqlite other.sqlite -o diff.html >/dev/null
 # Three databases to be looked at: one shape; msda's with all workloads, as shipped; another tool's kernel with failures.
 one() { "$tool" tune --gpu recorded:h200 --space "$root/search_spaces/msda.ini" --shape seed48 --strategy random --budget 150 --quiet --db one.sqlite --seed 1 >/dev/null; }
@@ -55,5 +58,5 @@ mkdir -p "$screens"
 rc=0
 "$node" "$here/layout.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html || rc=1
 "$node" "$here/shape.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html "${live[@]}" || rc=1
-"$node" "$here/browser.mjs" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html diff=diff.html || rc=1
+"$node" "$here/browser.mjs" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html many=many.html diff=diff.html || rc=1
 exit $rc

@@ -3,6 +3,8 @@
 // Texts that are cut, that stick out, or that lie on others; the page wider than its window.
 export function layout() {
   const bad = [];
+  // What is laid out when it comes near is laid out for this.
+  for (const box of document.querySelectorAll('main > section, .t')) box.style.contentVisibility = 'visible';
   const wide = document.documentElement;
   if (wide.scrollWidth > innerWidth) bad.push(`the page is ${wide.scrollWidth} pixels wide in a window of ${innerWidth}`);
   const known = new Map(); // what is asked again and again of the same ancestors

@@ -70,6 +70,12 @@ if (files.live) {
     const names = (await series(view.page, 'values')).map(({ name }) => name).join();
     assert.match(names, /failed/);
     assert.match(names, /given up/);
+    const { given, drawn } = await view.page.evaluate(() => { // as slow as they were: each is marked as given up
+      const { shared, subject, plots } = window.report.views.find((v) => v.figure.dataset.chart === 'values');
+      const { kind, newest, us } = subject.points;
+      return { given: kind.filter((k, i) => shared.kinds[k] === 'censored' && newest[i] && us[i] !== null).length, drawn: plots[0].chart.getOption().series.find((s) => s.name === 'given up').data.length };
+    });
+    assert.equal(drawn, given);
     await view.close();
   });
 
@@ -122,6 +128,39 @@ test('each shape with failures has their reasons', async () => {
   });
   assert.ok(failed.length >= 20, `only ${failed.length} shapes with failures`);
   assert.deepEqual(failed.filter((place) => !told.includes(place)), []);
+  await view.close();
+});
+
+test('every winner is on the first screen, and has charts of its own', async () => {
+  const view = await open('msda');
+  assert.doesNotMatch(await view.page.locator('#best').textContent(), /not listed/);
+  const { winners, charted } = await view.page.evaluate(() => ({ winners: [...document.querySelectorAll('#best td[data-s]')].map((cell) => Number(cell.dataset.s)),
+    charted: window.report.views[0].shared.subjects.map(({ place }) => place) }));
+  assert.ok(winners.length > 400, `only ${winners.length} winners: not what this is for`);
+  assert.deepEqual(winners.filter((place) => !charted.includes(place)), []);
+  assert.deepEqual(charted, [...charted].sort((a, b) => a - b), 'in the order of the tables');
+  await view.close();
+});
+
+test('legends break into lines, with all their names', async () => {
+  for (const name of Object.keys(files)) {
+    const view = await openShape(name, { width: 390 });
+    const legends = await view.page.evaluate(() => window.report.views.filter(({ isLive }) => isLive).flatMap(({ figure, plots }) => plots.map(({ chart }) => {
+      const [words] = chart.getOption().legend ?? [];
+      const room = chart.getWidth();
+      return words && { chart: figure.dataset.chart, type: words.type, items: chart.getZr().storage.getDisplayList().filter((shape) => shape.type === 'tspan' || shape.type === 'text')
+        .filter((shape) => words.data.includes(shape.style.text)).filter((shape) => { const box = shape.getBoundingRect().clone(); box.applyTransform(shape.transform ?? [1, 0, 0, 1, 0, 0]); return box.x + box.width > room; }).length };
+    })).filter(Boolean));
+    assert.ok(legends.length > 2);
+    for (const words of legends) assert.deepEqual([words.type, words.items], ['plain', 0], `${name}: ${words.chart}`);
+    await view.close();
+  }
+});
+
+test('nothing keeps the place of a chart that is not there yet, once it is', async () => {
+  const view = await openShape('failing');
+  const kept = await view.page.locator('figure[data-drawn]').evaluateAll((all) => all.filter(({ style }) => style.minHeight).map(({ dataset }) => dataset.chart));
+  assert.deepEqual(kept, []);
   await view.close();
 });
 

@@ -130,6 +130,29 @@ function grow(value, factor, parent) {
     typeof item === 'number' && (SIZES.has(key) || (parent === 'grid' && EDGES.has(key))) ? item * factor : key === 'data' ? item : grow(item, factor, key)]));
 }
 
+// A legend breaks into lines where it can, so that none of its names is cut; what stands in more than MOST_LINES is turned page by page.
+const MOST_LINES = 4;
+const LINE = 20;
+function wrapLegend(option, width) {
+  const { legend: words, grid } = option;
+  if (!words || !grid || Array.isArray(grid)) return 0;
+  const names = words.data ?? option.series.map(({ name }) => name);
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
+  const room = width - (words.right ?? 0);
+  let lines = 1;
+  let used = 0;
+  for (const name of names) {
+    const own = words.itemWidth + 15 + pen.measureText(name).width;
+    if (used && used + own > room) [lines, used] = [lines + 1, 0];
+    used += own;
+  }
+  if (lines > MOST_LINES) return 0;
+  option.legend = { ...words, type: 'plain' };
+  option.grid = { ...grid, top: grid.top + (lines - 1) * LINE };
+  return (lines - 1) * LINE;
+}
+
 // ---- a figure ----
 
 let lastId = 0;
@@ -218,13 +241,14 @@ export class View {
   // Draws anew; `note` completes what a screen reader is told.
   draw(plot, option, height, note = '') {
     const factor = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / 15);
+    if (this.isNarrow || matchMedia('print').matches) delete option.toolbox;
+    else if (option.toolbox && option.legend) option.legend.right = 120;
+    height += wrapLegend(option, this.width / factor);
     const scaled = factor > 1 && !Array.isArray(option.grid) ? grow(option, factor) : option;
     height *= scaled === option ? 1 : factor;
     if (height && plot.box.style.height !== `${Math.round(height)}px`) plot.box.style.height = `${Math.round(height)}px`;
     plot.box.setAttribute('aria-label', `${this.label}. ${note} The tables of this section hold the figures.`);
     plot.chart.resize();
-    if (this.isNarrow) delete scaled.toolbox;
-    else if (scaled.toolbox && scaled.legend) scaled.legend.right = 120;
     plot.chart.setOption({ animation: false, textStyle: { fontFamily: 'system-ui, "DejaVu Sans", sans-serif' }, aria: { enabled: false }, ...scaled }, true);
   }
 }

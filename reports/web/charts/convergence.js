@@ -2,7 +2,7 @@
 import { axis, describePoint, isUnrun, legend, line, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
 
 const SCALE = 8;
-const OFF = `slower than ${SCALE} × the best`;
+const OFF = `over ${SCALE} × the best`;
 
 function ofSubject(view, byTime, t) {
   const s = view.subject;

@@ -56,7 +56,7 @@ function panel(s, k, place, t) {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
     xAxis: [
-      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 0 } }),
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 17 * names.length > place.width ? 'auto' : 0 } }),
       { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
     yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
@@ -108,7 +108,7 @@ function timesOver(view, k, t) {
     const at = levels.indexOf(p.levels[k][i]);
     const kind = kinds[p.kind[i]];
     if (at < 0 || !p.newest[i] || (p.us[i] === null && !view.shared.failures.includes(kind))) continue;
-    const name = p.us[i] === null ? failed : p.us[i] > top ? beyond : kind === 'censored' ? censored : ok;
+    const name = p.us[i] === null ? failed : kind === 'censored' ? censored : p.us[i] > top ? beyond : ok;
     groups[name].push([at + beside(i), p.us[i] === null ? top * 1.3 : Math.min(p.us[i], top), i]);
   }
   const labels = labelsOf(s.knobs[k]);
@@ -116,10 +116,11 @@ function timesOver(view, k, t) {
   const marks = { [ok]: ['circle', t.series[0], 4.5], [censored]: ['emptyCircle', t.series[6], 6], [beyond]: ['triangle', t.series[0], 6],
     [failed]: ['path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', t.bad, 8] };
   const names = Object.keys(groups).filter((name) => groups[name].length);
+  const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
   return {
     legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 12, right: 18, top: 40, bottom: 40, containLabel: true },
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
-    xAxis: [{ ...axis(t, plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: labels.join('').length * 7 + 14 * labels.length > view.width - 80 ? 32 : 0 } },
+    xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
     yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 42, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),

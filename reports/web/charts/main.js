@@ -5,6 +5,7 @@ import accuracy from './accuracy.js';
 import convergence from './convergence.js';
 import { cold_warm, diff, drift, ties } from './intervals.js';
 import { failures, lookup, portability, summary, time } from './bars.js';
+import { unpack } from './data.js';
 import { importance, pairs, parallel, slices, values } from './knobs.js';
 import roofline from './roofline.js';
 
@@ -12,7 +13,7 @@ const charts = { ablation, accuracy, cold_warm, convergence, diff, drift, failur
 const WIDE = new Set(['slices', 'parallel', 'convergence', 'values']);
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const shared = { kinds: [], failures: [], subjects: [], ...data.shared };
+const shared = unpack({ kinds: [], failures: [], subjects: [], ...data.shared });
 const best = shared.subjects.findIndex((s) => s.winner);
 const state = { subject: Math.max(best, 0) };
 const views = [];
@@ -53,6 +54,7 @@ function addPicker() {
 function show(view) {
   if (view.isLive) return;
   view.isLive = true;
+  view.figure.style.minHeight = '';
   view.render = view.make(view);
   view.render('first');
   view.drawnWidth = view.width;
@@ -87,7 +89,6 @@ function start() {
       if (!isIntersecting) continue;
       seen.unobserve(target);
       show(views.find((view) => view.figure === target));
-      target.style.minHeight = '';
     }
   }, { rootMargin: '300px' });
   const sized = new ResizeObserver((entries) => {

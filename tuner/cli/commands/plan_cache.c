@@ -24,8 +24,8 @@ static char *question_of(const tunelookup_device *device, const char *kernel, co
 
 static tunelookup_status prepare(mt_plan_cache *cache, const tunelookup_device *device, const char *kernel, const mt_lookup_query *query, tunelookup_plan **plan)
 {
-    if (!cache->db && !cache->is_refused) cache->is_refused = tunelookup_open(cache->path, cache->flags, &cache->db) != TUNELOOKUP_OK;
-    return cache->is_refused ? TUNELOOKUP_ERR_DB : tunelookup_prepare(cache->db, device, kernel, (const char *const *)query->names, query->name_count, plan);
+    if (!cache->db && cache->refusal == TUNELOOKUP_OK) cache->refusal = tunelookup_open(cache->path, cache->flags, &cache->db);
+    return cache->refusal != TUNELOOKUP_OK ? cache->refusal : tunelookup_prepare(cache->db, device, kernel, (const char *const *)query->names, query->name_count, plan);
 }
 
 /* Where the question stands in the cache, put there when it is new; SIZE_MAX: out of memory. */

@@ -12,7 +12,7 @@ typedef struct mt_plan_cache {
     const char *path;      /* borrowed; NULL = the user's file over the shipped ones */
     unsigned flags;
     tunelookup_db *db;     /* NULL = the library refuses the files, or nobody asked yet */
-    bool is_refused;
+    tunelookup_status refusal; /* of the files */
     struct { char *question; tunelookup_plan *plan; tunelookup_status status; } items[MT_PLANS_KEPT]; /* plan NULL: the library refuses the question, as the status says */
     size_t count;
 } mt_plan_cache;

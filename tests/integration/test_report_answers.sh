@@ -1,0 +1,44 @@
+#!/bin/bash
+# What the report says that production gets is what libtunelookup answers: its factor, and its bound as the interval's upper end. Usage: test_report_answers.sh BUILD_FOLDER
+set -eu
+build=$(realpath "$1")
+tool=$build/bin/msda-tune
+command -v python3 >/dev/null || { echo "skipped: no python3 to read the answers"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+export HOME=$scratch XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache
+unset MSDA_TUNE_DB
+umask 022
+cp "$build/share/msda-tune-shipped/tuned.sqlite" shipped.sqlite
+python3 - "$tool" <<'EOF'
+import csv, io, json, subprocess, sys
+tool = sys.argv[1]
+def run(*words): return subprocess.run([tool, *words], check=True, capture_output=True, text=True).stdout
+base = {"D": 32, "H": [100, 50, 25, 13], "Lq": 1003, "M": 8, "N": 4, "P": 4, "S": 17821, "START": [0, 13400, 16750, 17600], "W": [134, 67, 34, 17],
+        "attn": "weights", "dtype": "f16", "loc_dtype": "f32", "queries": "free"}
+text = lambda shape: ";".join(f"{k}={','.join(map(str, v)) if isinstance(v, list) else v}" for k, v in shape.items())
+shapes = [{**base, "Lq": 300 + 77 * i, "N": 1 + i, "dtype": dtype} for i, dtype in enumerate(["f16", "f16", "bf16", "f16"])]
+gpus = {"h200": "h200|cc90|sm132|141g", "h100-sxm": "h100-sxm|cc90|sm132|80g"}
+asked = [(gpu, key, shape) for gpu, key in gpus.items() for shape in shapes]
+with open("misses.jsonl", "w") as log:
+    for i, (_, key, shape) in enumerate(asked):
+        print(json.dumps({"kernel": "msda", "key": "00", "gpu": key, "shape": shape, "count": 100 - i, "unix_ms": 1}), file=log)
+tables = run("report", "--db", "shipped.sqlite", "--section", "lookup", "--format", "csv", "--misses", "misses.jsonl").split("\n\n")
+rows = list(csv.DictReader(io.StringIO(next(t for t in tables if t.startswith('"Asked for"')))))
+assert len(rows) == len(asked), f"{len(rows)} rows"
+intervals = 0
+for row, (gpu, key, shape) in zip(rows, asked):
+    answer = json.loads(run("lookup", "--db", "shipped.sqlite", "--gpu", gpu, "--kernel", "msda", "--shape", text(shape), "--json"))
+    expected, bound = answer["expected_slowdown"], answer["slowdown_bound"]
+    said = float(row["Expected ×"]) if row["Expected ×"] else None
+    assert (said is None) == (expected is None) and (said is None or abs(said - expected) < 1e-6), (row, expected)
+    is_predicted = answer["match"] in ("nearest", "default")
+    if is_predicted: assert row["Interval ×"] == ("no bound known" if bound is None else f"1–{bound:.3f}"), (row, bound)
+    intervals += is_predicted and bound is not None
+assert intervals >= 3, f"only {intervals} answers with an interval"
+# The shapes that a GPU was not tuned for: what a like GPU's own rows say is said to be measured there.
+rows = list(csv.DictReader(io.StringIO(next(t for t in tables if t.startswith('"Kernel","GPU","Shape"')))))
+for row in rows: assert row["Interval ×"] in ("measured on that GPU", "no bound known") or row["Interval ×"].startswith("1–"), row
+assert any(row["Gets"] == "a row of a like GPU" and row["Interval ×"] == "measured on that GPU" for row in rows)
+EOF
