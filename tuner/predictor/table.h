@@ -26,7 +26,8 @@ typedef struct mt_predictor_table {
     int64_t variants[MT_RULE_VARIANTS];
     mt_predictor_cell_row *cells;       /* [subject_count][variant_count] */
     size_t left_out;                 /* tuned shapes beyond MT_RULE_SHAPES */
-    double *blocks;                  /* [shape_count][variant_count]: of the launches together; NAN = not known */
+    double *costs;                   /* [shape_count][variant_count]: blocks of the launches together, or nanoseconds by the cost model; NAN = not known */
+    uint32_t time_digest;            /* of the cost model; 0 = the kernel has none */
     int64_t sm_count;                /* 0 = not known, nor are costs then */
     mt_predictor_data data;             /* of the shapes: the worst over their workloads */
     char *kinds;

@@ -120,7 +120,7 @@ static void print_rule(const mt_portfolio_view *view)
     mt_strbuf line = {0};
     mt_strbuf_addf(&line, "the mean over tuned shapes, the nearer ones counting more; weights%s: ", predictor->is_learned ? " learned from the data" : "");
     add_weights(&line, view);
-    if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", predictor->cost_weight);
+    if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (%s)^%.2f", view->table->time_digest ? "time by the cost model" : "blocks/SM", predictor->cost_weight);
     print_line("Rule:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
     if (!predictor->score.count) {
