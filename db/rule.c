@@ -206,6 +206,11 @@ double mt_rule_wave_cost(double blocks, double sm_count)
     return blocks > sm_count ? mt_rule_log2_real(blocks / sm_count) : 0;
 }
 
+double mt_rule_cost(double number, bool is_time, double sm_count)
+{
+    return is_time ? mt_rule_log2_real(number) : mt_rule_wave_cost(number, sm_count);
+}
+
 double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
 {
     double from = 0, low = 0;
@@ -237,28 +242,13 @@ double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t s
     return cell(rule, shape, variant) + (isnan(grown) ? 0 : rule->cost_weight * (grown - search->usual[shape]));
 }
 
-void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search *search)
-{
-    memcpy(search->cost, costs, rule->variant_count * sizeof *costs);
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        double sum = 0;
-        size_t count = 0;
-        for (size_t v = 0; v < rule->variant_count && search->weight[i] > 0; v++) {
-            double grown = growth(rule, search, i, v);
-            if (isnan(grown) || !rule->is_usable[v]) continue;
-            sum += grown;
-            count++;
-        }
-        search->usual[i] = count ? sum / (double)count : 0;
-    }
-}
-
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
 {
     enum { HEARD = 12 }; /* halvings: less than a thousandth of the nearest one's word is none */
     double least = INFINITY;
     memset(search->is_refused, 0, sizeof search->is_refused);
-    search->is_predicted = search->is_any_kept = false;
+    memset(search->is_listed, 0, sizeof search->is_listed);
+    search->is_predicted = search->is_list_made = search->is_any_kept = false;
     search->nearest = search->variant = search->witness = SIZE_MAX;
     for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = NAN;
     for (size_t i = 0; i < rule->shape_count; i++) {
@@ -344,28 +334,74 @@ static void predict_all(const mt_rule *rule, mt_rule_search *search)
     search->is_predicted = true;
 }
 
+void mt_rule_list(const mt_rule *rule, mt_rule_search *search)
+{
+    predict_all(rule, search);
+    search->is_list_made = true;
+    for (size_t n = 0; n < MT_RULE_LISTED; n++) {
+        size_t best = SIZE_MAX;
+        for (size_t v = 0; v < rule->variant_count; v++) {
+            if (search->is_listed[v] || isnan(search->predicted[v]) || (best != SIZE_MAX && search->predicted[best] <= search->predicted[v])) continue;
+            best = v;
+        }
+        if (best == SIZE_MAX) return;
+        search->is_listed[best] = true;
+    }
+}
+
+/* The mean growth of the listed variants' costs. */
+static double usual_growth(const mt_rule *rule, const mt_rule_search *search, size_t shape)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t v = 0; v < rule->variant_count; v++) {
+        double grown = search->is_listed[v] ? growth(rule, search, shape, v) : NAN;
+        if (isnan(grown)) continue;
+        sum += grown;
+        count++;
+    }
+    return count ? sum / (double)count : 0;
+}
+
+void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search *search)
+{
+    if (!search->is_list_made) mt_rule_list(rule, search);
+    for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = search->is_listed[v] ? costs[v] : NAN;
+    for (size_t i = 0; i < rule->shape_count; i++) search->usual[i] = search->weight[i] > 0 ? usual_growth(rule, search, i) : 0;
+    for (size_t v = 0; v < rule->variant_count; v++)
+        if (search->is_listed[v]) search->predicted[v] = predict(rule, search, v);
+}
+
 static size_t nearest_with(const mt_rule *rule, const mt_rule_search *search, size_t variant)
 {
     size_t nearest = SIZE_MAX;
     for (size_t i = 0; i < rule->shape_count; i++) {
-        if (isnan(search->distance[i]) || !isfinite(cell(rule, i, variant))) continue;
+        bool is_there = rule->rows ? rule->rows[i * rule->variant_count + variant] != 0 : isfinite(cell(rule, i, variant));
+        if (isnan(search->distance[i]) || !is_there) continue;
         if (nearest == SIZE_MAX || search->distance[i] < search->distance[nearest]) nearest = i;
     }
     return nearest;
 }
 
-/* The variant with the least `score` is the offer. */
-static bool offer_least(const mt_rule *rule, mt_rule_search *search, double (*score)(const mt_rule *, const mt_rule_search *, size_t))
+/* The variant with the least `score`, of the listed or of the others; SIZE_MAX = none is left. */
+static size_t least_of(const mt_rule *rule, const mt_rule_search *search, bool is_listed, double (*score)(const mt_rule *, const mt_rule_search *, size_t))
 {
     double least = INFINITY;
     size_t best = SIZE_MAX;
-    if (!search->is_predicted) predict_all(rule, search);
     for (size_t v = 0; v < rule->variant_count; v++) {
-        double value = search->is_refused[v] || isnan(search->predicted[v]) ? INFINITY : score(rule, search, v);
+        double value = search->is_listed[v] != is_listed || search->is_refused[v] || isnan(search->predicted[v]) ? INFINITY : score(rule, search, v);
         if (!(value < least)) continue;
         least = value;
         best = v;
     }
+    return best;
+}
+
+static bool offer_least(const mt_rule *rule, mt_rule_search *search, double (*score)(const mt_rule *, const mt_rule_search *, size_t))
+{
+    if (!search->is_predicted) predict_all(rule, search);
+    size_t best = least_of(rule, search, true, score);
+    if (best == SIZE_MAX) best = least_of(rule, search, false, score);
     if (best == SIZE_MAX) return false;
     search->is_refused[best] = true;
     search->variant = best;

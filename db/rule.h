@@ -15,7 +15,8 @@ enum {
     MT_RULE_SHAPES = 256,     /* tuned shapes that a rule knows */
     MT_RULE_VARIANTS = 64,    /* that it chooses from */
     MT_RULE_KNOTS = 16,       /* of a curve */
-    MT_RULE_FORMAT = 2        /* of a stored one (docs/lookup.md) */
+    MT_RULE_LISTED = 16,      /* variants whose costs are asked for */
+    MT_RULE_FORMAT = 3        /* of a stored one (docs/lookup.md) */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */
@@ -51,8 +52,10 @@ double mt_rule_distance(const mt_rule_feature *features, size_t count, const dou
 /* Between two shapes' keys, with the weights above; INFINITY where they do not have the same names, kinds and so features. */
 double mt_rule_key_distance(const char *a, const char *b, const char *kinds);
 
-/* The cost of a launch of so many blocks, where the space has no cost model: the binary logarithm of how many an SM runs; one at least, since an SM without a block saves no time. */
+/* Of a launch of so many blocks, where the space has no cost model: its cost is the binary logarithm of how many an SM runs; one at least, since an SM without a block saves no time. */
 double mt_rule_wave_cost(double blocks, double sm_count);
+/* The same of either: where it has a model the cost is the binary logarithm of the time that it says, in nanoseconds. number > 0. */
+double mt_rule_cost(double number, bool is_time, double sm_count);
 
 /* A monotone curve over distance, from 0 at distance 0 through its knots. */
 typedef struct mt_rule_curve {
@@ -72,6 +75,7 @@ typedef struct mt_rule {
     const double *default_slowdown; /* [shape_count], of the kernel's default variant */
     const bool *is_usable;          /* [variant_count]: may be chosen */
     const bool *is_wrong;           /* [shape_count][variant_count]: it computes wrong results there; NULL = nobody looks at that */
+    const uint32_t *rows;           /* [shape_count][variant_count]: for the lookup, 1 + the block's row of it; 0 = it was not right there. NULL: a time is enough for a witness */
     const bool *is_left_out;        /* [shape_count]; NULL = none: a shape that does not exist for the rule */
     const double *cost;             /* [shape_count][variant_count]: log2 of what the cost model says; NAN = not known. NULL where cost_weight is 0 */
     double cost_weight;             /* 0 to 1: the share of a difference in cost that a time follows from one shape to another, beside what all variants' times do */
@@ -92,22 +96,27 @@ typedef struct mt_rule {
 typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES];   /* to each tuned shape; NAN = it does not count */
     double weight[MT_RULE_SHAPES];     /* of its word: 1 of the nearest; 0 = not heard */
-    double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the usable variants */
+    double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the listed variants */
     double cost[MT_RULE_VARIANTS];     /* of the asked shape; NAN = not known */
     double predicted[MT_RULE_VARIANTS]; /* log2 slowdown; NAN = no time on any shape that is heard, or not usable */
+    bool is_listed[MT_RULE_VARIANTS];  /* whose costs count; they are offered before the others */
+    bool is_list_made;
     bool is_refused[MT_RULE_VARIANTS]; /* offered already, or they may not run on the asked shape */
     bool is_predicted;                 /* `predicted` is filled */
     double covered[MT_RULE_SHAPES];    /* what the best of the offers that were kept is taken to lose on each shape */
     bool is_any_kept;
     size_t nearest;                    /* of all tuned shapes; SIZE_MAX = none counts */
-    size_t variant, witness;           /* the offer, and the nearest shape on which it has a time */
+    size_t variant, witness;           /* the offer, and the nearest shape on which it has a row (or, without rows, a time); SIZE_MAX = nowhere */
 } mt_rule_search;
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* Refuses each variant that with one of the asked shape's texts (a type, say) has computed wrong results and never right ones; returns how many. After mt_rule_begin. */
 size_t mt_rule_refuse_wrong(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* The same of the default: with one of the texts it fails on every shape on which its time is known. */
 bool mt_rule_default_fails(const mt_rule *rule, const double *shape);
-/* Tells the costs of the asked shape, [variant_count], NAN where not known; before the first mt_rule_next. Without, none are known. */
+/* Lists the variants that would be offered first if nothing were known of costs: a model takes longer to evaluate than a mean. After mt_rule_refuse_wrong. */
+void mt_rule_list(const mt_rule *rule, mt_rule_search *search);
+/* Tells the costs of the asked shape, [variant_count], NAN where not known; those of listed variants are looked at (without mt_rule_list it makes the list). Before the first mt_rule_next.
+ * Without, none are known and there is no list. */
 void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search *search);
 /* A variant's slowdown on a tuned shape, as far as its cost changes on the way to the asked one otherwise than the variants' usually do. */
 double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant);

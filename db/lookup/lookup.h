@@ -146,7 +146,7 @@ typedef struct mt_lookup_model_param {
 typedef struct mt_lookup_model_let {
     const char *name;
     const mt_program *value;
-    bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_cost.c) */
+    bool is_in_costs, reads_knobs; /* the cost model, or where there is none some launch's grid or condition, reads it, itself or through others (lookup_cost.c) */
 } mt_lookup_model_let;
 typedef struct mt_lookup_model_variant {
     const char *name, *entry;
@@ -190,7 +190,9 @@ typedef struct mt_lookup_model {
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;
     uint32_t *params_by_name;                /* knobs in the order of a variant's text */
-    mt_lookup_model_let *lets;               uint32_t let_count;
+    mt_lookup_model_let *lets;               uint32_t let_count, model_let; /* from model_let on: those of the cost model alone */
+    const mt_program *time_ns;               /* the cost model; NULL = none */
+    uint32_t time_digest;                    /* of its expressions; 0 = none */
     mt_lookup_model_variant *variants;       uint32_t variant_count;
     mt_lookup_model_constraint *constraints; uint32_t constraint_count;
     mt_lookup_model_arg *args;               uint32_t arg_count;
@@ -349,6 +351,8 @@ typedef struct mt_lookup_loader {
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
 tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
+/* A variant in the block's arena; NULL = out of memory. */
+mt_lookup_variant *mt_lookup_variant_make(mt_lookup_block *block, int64_t id, const char *text);
 /* The variant with that id; its text is read when it first comes up. */
 tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **variant);
 
@@ -382,7 +386,6 @@ enum {
 /* What is known of one GPU's tuned shapes: a portfolio of one file. */
 typedef struct mt_lookup_predictor {
     mt_rule rule;
-    const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
     const char **shape_names;
     const mt_lookup_variant **variants; /* [variant_count], where the rule has a cost_weight; else NULL */
     const char *gpu;
@@ -430,8 +433,10 @@ bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, c
 typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
 tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged);
-/* Costs of the predictor's variants for these values, as mt_rule_set_costs takes them. */
-void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double costs[MT_RULE_VARIANTS]);
+/* Costs of the listed variants of the predictor for these values, as mt_rule_set_costs takes them. */
+void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS]);
+/* Which lets costs need; once, when the model is loaded. */
+void mt_lookup_cost_lets(const mt_lookup_model *model);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
@@ -484,6 +489,9 @@ void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const
 void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant);
 void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
+/* The time that the cost model says of the environment's variant, in nanoseconds, or without a model how many blocks it launches; NAN where the expressions give none. The lets that costs read
+ * are computed (lookup_cost.c). */
+double mt_lookup_env_cost(const mt_lookup_env *env);
 /* Describes a failure of the program: which let or device fact is at fault. Returns out. */
 const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */

@@ -1,4 +1,4 @@
-/* What the cost model says of each of a predictor's variants: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
+/* What each of a predictor's variants costs: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 enum { SM_COUNT = 1 }; /* in mt_lookup_fact_names */
 
 typedef struct reading {
-    uint32_t columns[MT_RULE_VARIANTS]; /* of the listed variants, in their order */
+    uint32_t columns[MT_RULE_VARIANTS]; /* of the named variants, in their order */
+    bool is_time;                       /* times of the cost model; else blocks */
     double sm_count, *costs;            /* costs [shape_count][variant_count] */
 } reading;
 
@@ -22,7 +23,7 @@ static void mark_lets(const mt_lookup_model *model, const mt_program *program)
 {
     for (size_t i = 0; program && i < mt_program_name_count(program); i++) {
         uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
-        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_grids = true;
+        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_costs = true;
     }
 }
 
@@ -36,28 +37,29 @@ static bool reads_knobs(const mt_lookup_model *model, const mt_program *program)
 }
 
 /* A let reads earlier ones only. */
-static void look_through_lets(const mt_lookup_model *model)
+void mt_lookup_cost_lets(const mt_lookup_model *model)
 {
-    for (uint32_t i = 0; i < model->launch_count; i++) {
+    mark_lets(model, model->time_ns);
+    for (uint32_t i = 0; i < model->launch_count && !model->time_ns; i++) {
         mark_lets(model, model->launches[i].when);
         for (uint32_t k = 0; k < model->launches[i].grid.count; k++) mark_lets(model, model->launches[i].grid.items[k]);
     }
     for (uint32_t i = model->let_count; i-- > 0;) {
-        if (model->lets[i].is_in_grids) mark_lets(model, model->lets[i].value);
+        if (model->lets[i].is_in_costs) mark_lets(model, model->lets[i].value);
     }
     for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].reads_knobs = reads_knobs(model, model->lets[i].value);
 }
 
 /* ---- what is stored ---- */
 
-/* "132 4096 0": blocks of each listed variant, 0 = not known. */
-static bool read_blocks(const reading *r, const char *text, size_t count, double *costs)
+/* "132 4096 0": of each of the named variants, 0 = not known. */
+static bool read_costs(const reading *r, const char *text, size_t count, double *costs)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t blocks = 0;
+        uint64_t number = 0;
         if (!text || *text < '0' || *text > '9') return false;
-        for (; *text >= '0' && *text <= '9' && blocks < UINT64_C(1000000000000000000); text++) blocks = 10 * blocks + (uint64_t)(*text - '0');
-        if (blocks) costs[r->columns[i]] = mt_rule_wave_cost((double)blocks, r->sm_count);
+        for (; *text >= '0' && *text <= '9' && number < UINT64_C(1000000000000000000); text++) number = 10 * number + (uint64_t)(*text - '0');
+        if (number) costs[r->columns[i]] = mt_rule_cost((double)number, r->is_time, r->sm_count);
         text += *text == ' ';
     }
     return *text == '\0';
@@ -73,10 +75,10 @@ static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_
         if (s == subject_count || subjects[s].id > id) s = 0;
         while (s < subject_count && subjects[s].id != id) s++;
         if (s == subject_count) continue; /* of a workload that was not asked for */
-        const char *blocks = mt_lookup_json_text(at, "blocks");
-        if (last && blocks && subjects[s].shape == last_shape && strcmp(blocks, last) == 0) continue; /* another workload of the same shape */
-        if (!read_blocks(r, blocks, rule->variant_count, r->costs + subjects[s].shape * rule->variant_count)) return false;
-        last = blocks;
+        const char *costs = mt_lookup_json_text(at, r->is_time ? "times" : "blocks");
+        if (last && costs && subjects[s].shape == last_shape && strcmp(costs, last) == 0) continue; /* another workload of the same shape */
+        if (!read_costs(r, costs, rule->variant_count, r->costs + subjects[s].shape * rule->variant_count)) return false;
+        last = costs;
         last_shape = subjects[s].shape;
     }
     return true;
@@ -100,16 +102,23 @@ done:
     return st;
 }
 
+/* A cost model that was written since then, changed or taken out: what is stored says nothing beside it. */
+static bool is_of_model(const mt_lookup_json *object, const mt_lookup_model *model)
+{
+    return mt_lookup_json_int(object, "model", 0) == model->time_digest;
+}
+
 tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged)
 {
     tunelookup_status st;
     const mt_lookup_json *object = mt_lookup_json_member(root, "cost"), *weight = mt_lookup_json_member(object, "weight");
+    const mt_lookup_model *model = &loader->block->model;
     mt_lookup_arena *arena = &loader->block->arena;
     mt_rule *rule = &predictor->rule;
     size_t cells = rule->shape_count * rule->variant_count;
-    reading r = { .sm_count = (double)mt_lookup_json_int(object, "sm_count", 0) };
-    if (!object) return TUNELOOKUP_OK;
+    reading r = { .is_time = model->time_ns != NULL, .sm_count = (double)mt_lookup_json_int(object, "sm_count", 0) };
+    if (!object || !is_of_model(object, model)) return TUNELOOKUP_OK;
     r.costs = mt_lookup_arena_take(arena, cells, sizeof *r.costs);
     predictor->variants = mt_lookup_arena_take(arena, rule->variant_count, sizeof *predictor->variants);
     if (!r.costs || !predictor->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
@@ -117,7 +126,6 @@ tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup
     st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, predictor, &r, is_damaged);
     if (st != TUNELOOKUP_OK) return st;
     if (!*is_damaged) *is_damaged = !weight || !(weight->real > 0 && weight->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
-    look_through_lets(&loader->block->model);
     rule->cost = r.costs;
     rule->cost_weight = *is_damaged ? 0 : weight->real;
     return TUNELOOKUP_OK;
@@ -144,8 +152,16 @@ static double blocks_of(const mt_lookup_env *env)
     return blocks;
 }
 
-/* Some dozens of variants, each with a few of the lets: those that no grid reads are left out, those that read no knob are computed once. */
-void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double costs[MT_RULE_VARIANTS])
+double mt_lookup_env_cost(const mt_lookup_env *env)
+{
+    const mt_program *time_ns = env->block->model.time_ns;
+    int64_t ns;
+    if (!time_ns) return blocks_of(env);
+    return mt_lookup_env_number(env, time_ns, &ns) == MT_PROGRAM_OK && ns > 0 ? (double)ns : NAN;
+}
+
+/* Lets that costs do not read are left out, those that read no knob are computed once. */
+void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS])
 {
     const mt_lookup_model *model = &block->model;
     double sm_count = (double)model->facts[SM_COUNT];
@@ -154,13 +170,13 @@ void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor 
     mt_lookup_env_begin(&env, block, values);
     for (size_t v = 0; v < predictor->rule.variant_count; v++) {
         costs[v] = NAN;
-        if (!(sm_count > 0) || !predictor->rule.is_usable[v] || predictor->variants[v]->problem) continue;
+        if (!(sm_count > 0) || !is_listed[v] || predictor->variants[v]->problem) continue;
         mt_lookup_env_set_variant(&env, predictor->variants[v]);
         for (uint32_t i = 0; i < model->let_count; i++) {
-            if (model->lets[i].is_in_grids && (is_first || model->lets[i].reads_knobs)) mt_lookup_env_compute(&env, i);
+            if (model->lets[i].is_in_costs && (is_first || model->lets[i].reads_knobs)) mt_lookup_env_compute(&env, i);
         }
         is_first = false;
-        double blocks = blocks_of(&env);
-        if (blocks > 0) costs[v] = mt_rule_wave_cost(blocks, sm_count);
+        double cost = mt_lookup_env_cost(&env);
+        if (cost > 0) costs[v] = mt_rule_cost(cost, model->time_ns != NULL, sm_count);
     }
 }

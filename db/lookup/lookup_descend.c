@@ -72,7 +72,8 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
     SAY(a, "\n");
     if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
-    if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
+    if (fabs(change) > 0.001 && a->block->model.time_ns) SAY(a, "model:    its time on that shape is taken × %.3f, by the search space's cost model\n", mt_rule_exp2(change));
+    else if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
     if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
     if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", factor_of(-expected->advantage));
@@ -101,39 +102,17 @@ static verdict judge(asking *a, const mt_lookup_variant *variant, const mt_rule_
     return isnan(expected->advantage) ? UNKNOWN : LOSES;
 }
 
-/* The row of the offer on the nearest shape where it was right; 0 = nowhere. */
-static uint32_t witness_row(const mt_lookup_predictor *predictor, mt_rule_search *search)
-{
-    const mt_rule *rule = &predictor->rule;
-    size_t nearest = SIZE_MAX;
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        if (!predictor->rows[i * rule->variant_count + search->variant] || isnan(search->distance[i])) continue;
-        if (nearest == SIZE_MAX || search->distance[i] < search->distance[nearest]) nearest = i;
-    }
-    if (nearest == SIZE_MAX) return 0;
-    search->witness = nearest;
-    return predictor->rows[nearest * rule->variant_count + search->variant];
-}
-
 /* The predictor's next offer that may run here. */
 static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search, uint32_t *row, uint8_t *launches)
 {
     enum { TOLD = 4 }; /* refusals */
     while (mt_rule_next_beside(&predictor->rule, search)) {
-        *row = witness_row(predictor, search);
-        if (!*row) continue;
+        if (search->witness == SIZE_MAX) continue;
+        *row = predictor->rule.rows[search->witness * predictor->rule.variant_count + search->variant];
         if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
         if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
     }
     return false;
-}
-
-static void set_costs(const asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
-{
-    double costs[MT_RULE_VARIANTS];
-    if (predictor->rule.cost_weight == 0) return;
-    mt_lookup_costs_of(a->block, predictor, a->values, costs);
-    mt_rule_set_costs(&predictor->rule, costs, search);
 }
 
 /* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. */
@@ -154,6 +133,19 @@ static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_se
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's strings\n");
 }
 
+/* Begins with one predictor: what is ruled out, and what the likely ones cost here. */
+static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
+{
+    double costs[MT_RULE_VARIANTS];
+    a->refused = 0;
+    mt_rule_begin(&predictor->rule, a->features, search);
+    rule_out(a, predictor, search);
+    if (predictor->rule.cost_weight == 0) return;
+    mt_rule_list(&predictor->rule, search);
+    mt_lookup_costs_of(a->block, predictor, a->values, search->is_listed, costs);
+    mt_rule_set_costs(&predictor->rule, costs, search);
+}
+
 static mt_lookup_decision taken(const mt_lookup_predictor *predictor, const mt_rule_search *search, uint32_t index, uint32_t row, uint8_t launches)
 {
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, search);
@@ -168,10 +160,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     mt_rule_search search;
     uint32_t row;
     uint8_t launches;
-    a->refused = 0;
-    mt_rule_begin(&predictor->rule, a->features, &search);
-    rule_out(a, predictor, &search);
-    set_costs(a, predictor, &search);
+    begin(a, predictor, &search);
     if (!next_offer(a, predictor, &search, &row, &launches)) return EXHAUSTED;
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
     verdict v = judge(a, a->block->rows[row - 1]->variant, &expected);
@@ -217,9 +206,7 @@ size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt
         mt_rule_search search;
         uint32_t row;
         uint8_t launches;
-        mt_rule_begin(&predictor->rule, a.features, &search);
-        rule_out(&a, predictor, &search);
-        set_costs(&a, predictor, &search);
+        begin(&a, predictor, &search);
         while (count < capacity && next_offer(&a, predictor, &search, &row, &launches)) {
             decisions[count++] = taken(predictor, &search, i, row, launches);
             mt_rule_keep(&predictor->rule, &search);

@@ -54,7 +54,7 @@ void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_block *block, const 
 {
     mt_lookup_env_begin(env, block, values);
     mt_lookup_env_set_variant(env, variant);
-    for (uint32_t i = 0; i < block->model.let_count; i++) mt_lookup_env_compute(env, i);
+    for (uint32_t i = 0; i < block->model.model_let; i++) mt_lookup_env_compute(env, i);
 }
 
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value)

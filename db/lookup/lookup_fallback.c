@@ -310,7 +310,7 @@ static bool settle(building *b)
     predictor->rule.is_usable = b->is_usable;
     predictor->rule.slowdown = b->slowdown;
     predictor->rule.is_wrong = b->is_wrong;
-    predictor->rows = b->rows;
+    predictor->rule.rows = b->rows;
     predictor->shape_names = shape_names;
     return true;
 }
@@ -512,7 +512,7 @@ static void add_extra_rows(mt_lookup_loader *loader)
     for (uint32_t i = 0; i < block->predictor_count; i++) {
         const mt_rule *rule = &block->predictors[i].rule;
         for (size_t c = 0; c < rule->shape_count * rule->variant_count; c++) {
-            uint32_t *place = (uint32_t *)(uintptr_t)&block->predictors[i].rows[c];
+            uint32_t *place = (uint32_t *)(uintptr_t)&rule->rows[c];
             if (*place) *place += block->row_count;
         }
     }

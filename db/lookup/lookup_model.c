@@ -177,16 +177,31 @@ static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const 
     return sort_params(reader) ? TUNELOOKUP_OK : no_memory();
 }
 
-static tunelookup_status load_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+static tunelookup_status add_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
 {
     mt_lookup_model *model = reader->model;
-    tunelookup_status st = room(reader, array, sizeof *model->lets, MT_LOOKUP_SLOTS, &model->lets, &model->let_count);
-    if (st != TUNELOOKUP_OK) return st;
-    mt_lookup_model_let *let = model->lets;
-    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, let++) {
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next) {
+        mt_lookup_model_let *let = &model->lets[model->let_count++];
         if (!(let->name = mt_lookup_json_text(at, "name"))) return mt_lookup_model_bad(reader, "a let has no name");
     }
     return TUNELOOKUP_OK;
+}
+
+static bool is_list(const mt_lookup_json *array)
+{
+    return !array || (array->kind == MT_LOOKUP_JSON_ARRAY && array->count <= MT_LOOKUP_SLOTS);
+}
+
+/* Those of the cost model stand behind the others. */
+static tunelookup_status load_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *lets, const mt_lookup_json *helpers)
+{
+    mt_lookup_model *model = reader->model;
+    if (!is_list(lets) || !is_list(helpers)) return mt_lookup_model_bad(reader, "a list is no list or too long");
+    model->lets = mt_lookup_arena_take(reader->arena, (lets ? lets->count : 0) + (helpers ? helpers->count : 0), sizeof *model->lets);
+    if (!model->lets) return no_memory();
+    tunelookup_status st = add_let_names(reader, lets);
+    model->model_let = model->let_count;
+    return st == TUNELOOKUP_OK ? add_let_names(reader, helpers) : st;
 }
 
 static tunelookup_status lay_out_slots(mt_lookup_model_reader *reader)
@@ -201,6 +216,16 @@ static tunelookup_status lay_out_slots(mt_lookup_model_reader *reader)
     return TUNELOOKUP_OK;
 }
 
+static tunelookup_status load_let_programs(const mt_lookup_model_reader *reader, const mt_lookup_json *array, mt_lookup_model_let *let)
+{
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, let++) {
+        tunelookup_status st = mt_lookup_model_program(reader, mt_lookup_json_text(at, "value"), &let->value);
+        if (st != TUNELOOKUP_OK) return st;
+        if (!let->value) return mt_lookup_model_bad(reader, "a let has no value");
+    }
+    return TUNELOOKUP_OK;
+}
+
 /* Programs of params and lets, once all names have slots. */
 static tunelookup_status load_name_programs(mt_lookup_model_reader *reader, const mt_lookup_json *params, const mt_lookup_json *lets)
 {
@@ -209,13 +234,31 @@ static tunelookup_status load_name_programs(mt_lookup_model_reader *reader, cons
     for (const mt_lookup_json *at = params ? params->first : NULL; at; at = at->next, param++) {
         LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "when"), &param->when));
     }
-    mt_lookup_model_let *let = reader->model->lets;
-    for (const mt_lookup_json *at = lets ? lets->first : NULL; at; at = at->next, let++) {
-        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "value"), &let->value));
-        if (!let->value) return mt_lookup_model_bad(reader, "a let has no value");
-    }
+    st = load_let_programs(reader, lets, reader->model->lets);
 done:
     return st;
+}
+
+static uint32_t add_digest(uint32_t digest, const char *text)
+{
+    for (; *text; text++) digest = (digest ^ (unsigned char)*text) * 16777619u;
+    return digest * 16777619u;
+}
+
+/* What a point is believed to take. Costs that a tuner stored hold for the expressions that it had. */
+static tunelookup_status load_time(mt_lookup_model_reader *reader, const mt_lookup_json *object)
+{
+    mt_lookup_model *model = reader->model;
+    const mt_lookup_json *lets = mt_lookup_json_member(object, "lets");
+    const char *text = mt_lookup_json_text(object, "time_ns");
+    uint32_t digest = 2166136261u;
+    tunelookup_status st = load_let_programs(reader, lets, model->lets + model->model_let);
+    if (st == TUNELOOKUP_OK) st = mt_lookup_model_program(reader, text, &model->time_ns);
+    if (st != TUNELOOKUP_OK || !text) return st;
+    for (const mt_lookup_json *at = lets ? lets->first : NULL; at; at = at->next) digest = add_digest(add_digest(digest, mt_lookup_json_text(at, "name")), mt_lookup_json_text(at, "value"));
+    digest = add_digest(digest, text);
+    model->time_digest = digest ? digest : 1;
+    return TUNELOOKUP_OK;
 }
 
 /* Which shape values the code depends on; a file that does not say: all. */
@@ -288,7 +331,7 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
 {
     tunelookup_status st;
     mt_lookup_model_reader reader = { .arena = arena, .model = model, .where = where };
-    const mt_lookup_json *params = mt_lookup_json_member(root, "params"), *lets = mt_lookup_json_member(root, "lets");
+    const mt_lookup_json *params = mt_lookup_json_member(root, "params"), *lets = mt_lookup_json_member(root, "lets"), *time = mt_lookup_json_member(root, "model");
     *model = (mt_lookup_model){ 0 };
     if (!root || root->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its expressions are no JSON object");
     if (mt_lookup_json_int(root, "format", 0) != 1) return mt_lookup_model_bad(&reader, "its expressions have a format that this library does not know");
@@ -298,14 +341,16 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     mt_lookup_facts(device, model->facts);
     LOOKUP_TRY(load_names(&reader, mt_lookup_json_member(root, "shape")));
     LOOKUP_TRY(load_param_names(&reader, params));
-    LOOKUP_TRY(load_let_names(&reader, lets));
+    LOOKUP_TRY(load_let_names(&reader, lets, mt_lookup_json_member(time, "lets")));
     LOOKUP_TRY(lay_out_slots(&reader));
     LOOKUP_TRY(load_name_programs(&reader, params, lets));
+    LOOKUP_TRY(load_time(&reader, time));
     LOOKUP_TRY(load_variants(&reader, mt_lookup_json_member(root, "variants")));
     LOOKUP_TRY(load_defaults(&reader, mt_lookup_json_member(root, "defaults")));
     LOOKUP_TRY(load_constraints(&reader, mt_lookup_json_member(root, "constraints")));
     LOOKUP_TRY(mt_lookup_model_args(&reader, mt_lookup_json_member(root, "args")));
     LOOKUP_TRY(mt_lookup_model_launches(&reader, mt_lookup_json_member(root, "prepares"), mt_lookup_json_member(root, "launches")));
+    mt_lookup_cost_lets(model);
 done:
     return st;
 }

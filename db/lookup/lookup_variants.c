@@ -76,7 +76,7 @@ static const char *take_apart(const mt_lookup_model *model, mt_lookup_variant *v
     return problem ? problem : find_algorithm(model, variant);
 }
 
-static mt_lookup_variant *make_variant(mt_lookup_block *block, int64_t id, const char *text)
+mt_lookup_variant *mt_lookup_variant_make(mt_lookup_block *block, int64_t id, const char *text)
 {
     size_t length = strlen(text);
     mt_lookup_variant *variant = mt_lookup_arena_take(&block->arena, 1, sizeof *variant);
@@ -124,7 +124,7 @@ static tunelookup_status read_variant(mt_lookup_loader *loader, int64_t id, mt_l
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, path);
-    else if (!(*variant = make_variant(loader->block, id, text ? text : ""))) st = no_memory();
+    else if (!(*variant = mt_lookup_variant_make(loader->block, id, text ? text : ""))) st = no_memory();
     sqlite3_reset(statement);
     return st;
 }

@@ -121,6 +121,12 @@ mt_status mt_query_sm_count(mt_store *store, int64_t device, int64_t *count, mt_
                       MT_OUT(MT_TO_INT(count)), err);
 }
 
+mt_status mt_query_expressions(mt_store *store, int64_t kernel, int64_t device, char **spec_json, char **facts_json, mt_error *err)
+{
+    static const char sql[] = "SELECT ifnull((SELECT spec_json FROM kernel WHERE id = ?), '{}'), ifnull((SELECT facts_json FROM device WHERE id = ?), '{}')";
+    return mt_sql_one(store, sql, "read a kernel's expressions", MT_IN(MT_INT(kernel), MT_INT(device)), MT_OUT(MT_TO_TEXT(spec_json), MT_TO_TEXT(facts_json)), err);
+}
+
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err)
 {
     return mt_sql_one(store, "SELECT ifnull((SELECT text FROM variant WHERE id = ?), '')", "read a variant", MT_IN(MT_INT(variant)), MT_OUT(MT_TO_TEXT(text)), err);

@@ -52,6 +52,8 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
 mt_status mt_query_blocks(mt_store *store, int64_t measurement, double *blocks, mt_error *err);
 /* The GPU's; 0 = not known. */
 mt_status mt_query_sm_count(mt_store *store, int64_t device, int64_t *count, mt_error *err);
+/* The kernel's stored expressions and the GPU's facts, both JSON, '{}' = none. mt_free them. */
+mt_status mt_query_expressions(mt_store *store, int64_t kernel, int64_t device, char **spec_json, char **facts_json, mt_error *err);
 /* mt_free *text. */
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err);
 

@@ -17,6 +17,7 @@ static struct probe {
     size_t asks, tells;
     size_t told[MAX_NOTES];
     size_t hints[8], hint_count;
+    double believed[4];         /* of the first points; NAN: there is no prior, or it has no idea */
     int64_t thought_ns;         /* in all */
 } probe;
 
@@ -26,6 +27,7 @@ static mt_status probe_create(const mt_search_task *task, void **state, mt_error
     probe.next = 0;
     probe.hint_count = task->hint_count;
     for (size_t i = 0; i < task->hint_count; i++) probe.hints[i] = task->hints[i];
+    for (size_t i = 0; i < 4 && i < probe.count; i++) probe.believed[i] = task->prior ? task->prior(task->prior_context, i) : NAN;
     *state = &probe;
     return MT_OK;
 }
@@ -363,6 +365,20 @@ static void tune_shape(const char *shape, double (*time)(const char *, size_t))
     tune_ok("", THREE);
 }
 
+/* A space's cost model is the search's prior. Where it has no time there is none, which ends nothing. */
+START_TEST(the_prior_is_the_cost_model)
+{
+    set_up();
+    params.own_strategy = &probing;
+    tune_ok("", "[param A]\nvalues = 1..3\ndefault = 2\n[model]\nper = 30 * N\ntime_ns = A == 3 ? per - 5000 : per + A\n");
+    ck_assert(probe.believed[0] == 1921 && probe.believed[1] == 1922 && isnan(probe.believed[2]));
+    tune_ok("", THREE);
+    ck_assert(isnan(probe.believed[0]));
+    params.own_strategy = NULL;
+    tear_down();
+}
+END_TEST
+
 START_TEST(hints_come_from_near_shapes)
 {
     set_up();
@@ -459,6 +475,6 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
-    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, rows_say_who_asked};
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, the_prior_is_the_cost_model, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, rows_say_who_asked};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -9,7 +9,9 @@
 #include "db/key.h"
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/rng.h"
+#include "tuner/evaluate/facts_json.h"
 #include "tuner/predictor/table.h"
+#include "tuner/predictor/times.h"
 #include "tuner/space/spec_json.h"
 
 enum { SHAPES = UNIT_SHARE(1000), TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };
@@ -30,6 +32,8 @@ typedef struct bench {
     const mt_spec *spec;
     mt_rng rng;
     tunelookup_db *db;
+    mt_times_of *times; /* of the stored cost model; NULL = it has none */
+    size_t timed;
     struct { char signature[1024]; tunelookup_plan *plan; } plans[PLAN_LIMIT];
     size_t plan_count, exact, refused, answers[TUNELOOKUP_MATCH_DEFAULT + 1];
 } bench;
@@ -225,6 +229,24 @@ static void choose_point(bench *b, random_shape *random)
 }
 
 /* ---- comparing ---- */
+
+/* The cost model by the tuner's own evaluation and by the library's. */
+static void compare_time(bench *b, const random_shape *random)
+{
+    if (!b->times) return;
+    mt_env *env = must_env(b->spec, &random->shape, &h100);
+    double ns;
+    must_set(env, random->point);
+    bool has_time = mt_env_time_ns(env, &ns, NULL) == MT_OK;
+    ck_assert(mt_predictor_times_set_shape(b->times, random->key));
+    const struct mt_lookup_variant *variant = mt_predictor_times_variant(b->times, random->point);
+    ck_assert_ptr_nonnull(variant);
+    int64_t got = mt_predictor_times_at(b->times, variant);
+    ck_assert_msg(got == (has_time ? (int64_t)ns : 0), "%s at %s: the tuner says %g ns, the library %" PRId64, random->point, random->key, has_time ? ns : 0, got);
+    ck_assert_msg(has_time || !random->is_valid, "%s at %s: no time", random->point, random->key);
+    b->timed += has_time;
+    mt_env_free(env);
+}
 
 static void compare_launch(const tunelookup_result *result, int index, const mt_plan_launch *want, bool is_prepare)
 {
@@ -454,6 +476,10 @@ static void compare_space(const char *path)
     char *json = mt_spec_json(b.spec), *again = mt_spec_json(b.spec);
     ck_assert_str_eq(json, again);
     mt_rng_seed(&b.rng, 11);
+    char *facts = mt_facts_to_json(&h100);
+    ck_ok(mt_predictor_times_make(json, facts, &b.times, &fixture_err));
+    ck_assert_int_eq(b.times != NULL, b.spec->model_time_ns.program != NULL);
+    mt_free(facts);
     lookup_writer w = lookup_begin(json, "space", lookup_kernel_key);
     w.subject.l2 = b.spec->l2;
     size_t count = 0;
@@ -464,6 +490,7 @@ static void compare_space(const char *path)
         for (size_t i = 0; i < count && is_new; i++) is_new = strcmp(randoms[i].key, random->key) != 0;
         if (!is_new) continue;
         choose_point(&b, random);
+        compare_time(&b, random);
         lookup_put(&w, random->key, "default", random->point, 1000);
         if (count < 100) put_others(&b, &w, randoms, count);
         count++;
@@ -479,6 +506,9 @@ static void compare_space(const char *path)
     ck_assert_uint_eq(count, SHAPES);
     ck_assert_uint_gt(b.exact, 0);
     ask_untuned(&b, randoms, count);
+    if (b.times) printf("  %zu times by the cost model\n", b.timed);
+    ck_assert(!b.times || b.timed > 0);
+    mt_predictor_times_free(b.times);
     tunelookup_close(b.db);
     mt_free(json);
     mt_free(again);

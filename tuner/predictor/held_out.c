@@ -5,10 +5,15 @@
 
 /* ---- what building needs too ---- */
 
-bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+void mt_predictor_begin(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
 {
     mt_rule_begin(rule, data->shapes + asked * data->feature_count, search);
-    if (data->cost) mt_rule_set_costs(rule, data->cost + asked * data->variant_count, search);
+    if (rule->cost_weight > 0) mt_rule_set_costs(rule, data->cost + asked * data->variant_count, search);
+}
+
+bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+{
+    mt_predictor_begin(data, rule, asked, search);
     while (mt_rule_next(rule, search))
         if (!isinf(mt_predictor_cell(data, asked, search->variant))) return true;
     return false;
@@ -94,18 +99,49 @@ static void decide(const mt_predictor_data *data, const mt_rule *rule, mt_predic
     trial->slowdown = mt_predictor_cell(data, trial->shape, search.variant);
 }
 
-static mt_status try_shape(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, size_t shape, mt_predictor_trial *trial, mt_error *err)
+/* The fastest of those that `tune --quick` would try: each chosen beside the others. NAN = none has a time. */
+static double best_of_several(const mt_predictor_data *data, const mt_rule *rule, size_t shape)
+{
+    mt_rule_search search;
+    double best = NAN;
+    mt_predictor_begin(data, rule, shape, &search);
+    for (size_t count = 0; count < MT_PREDICTOR_SEVERAL && mt_rule_next_beside(rule, &search);) {
+        double value = mt_predictor_cell(data, shape, search.variant);
+        if (isinf(value)) continue;
+        mt_rule_keep(rule, &search);
+        best = fmin(best, value); /* which passes over a NAN */
+        count++;
+    }
+    return best;
+}
+
+static void try_shape(const mt_predictor_data *data, const mt_rule *rule, size_t shape, mt_predictor_trial *trial)
+{
+    *trial = (mt_predictor_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .most = NAN, .by_default = data->default_slowdown[shape]};
+    trial->slowdown = trial->by_default;
+    trial->by_volume = of_nearest_volume(data, rule->is_left_out, shape);
+    decide(data, rule, trial);
+    trial->best_of_several = best_of_several(data, rule, shape);
+}
+
+static bool is_of_family(const size_t *family, size_t first, size_t shape)
+{
+    return family ? family[shape] == family[first] : shape == first;
+}
+
+/* All shapes of the family whose first one this is; another one's were tried with theirs. */
+static mt_status try_family(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, size_t first, mt_predictor_trial *trials, mt_error *err)
 {
     bool is_left_out[MT_RULE_SHAPES] = {false};
     mt_predictor predictor;
-    for (size_t i = 0; i < data->shape_count; i++) is_left_out[i] = family ? family[i] == family[shape] : i == shape;
+    for (size_t i = 0; i < first; i++)
+        if (is_of_family(family, first, i)) return MT_OK;
+    for (size_t i = 0; i < data->shape_count; i++) is_left_out[i] = is_of_family(family, first, i);
     mt_status st = mt_predictor_build(data, is_left_out, options, &predictor, err);
     if (st != MT_OK) return st;
     mt_rule rule = mt_predictor_rule(data, is_left_out, &predictor);
-    *trial = (mt_predictor_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .most = NAN, .by_default = data->default_slowdown[shape]};
-    trial->slowdown = trial->by_default;
-    trial->by_volume = of_nearest_volume(data, is_left_out, shape);
-    decide(data, &rule, trial);
+    for (size_t i = first; i < data->shape_count; i++)
+        if (is_left_out[i]) try_shape(data, &rule, i, &trials[i]);
     return MT_OK;
 }
 
@@ -113,10 +149,13 @@ mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predicto
 {
     *evaluation = (mt_predictor_evaluation){0};
     for (size_t i = 0; i < data->shape_count; i++) {
-        mt_status st = try_shape(data, options, family, i, &trials[i], err);
+        mt_status st = try_family(data, options, family, i, trials, err);
         if (st != MT_OK) return st;
+    }
+    for (size_t i = 0; i < data->shape_count; i++) {
         const mt_predictor_trial *t = &trials[i];
         mt_predictor_add_score(&evaluation->alone, t->slowdown);
+        mt_predictor_add_score(&evaluation->several, t->best_of_several);
         bool has_bound = isfinite(t->slowdown) && !isnan(t->most);
         evaluation->bounded += has_bound;
         evaluation->within += has_bound && t->slowdown <= t->most + 1e-9;
@@ -127,6 +166,7 @@ mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predicto
         evaluation->defaults += t->variant == data->variant_count;
     }
     mt_predictor_end_score(&evaluation->alone);
+    mt_predictor_end_score(&evaluation->several);
     mt_predictor_end_score(&evaluation->predictor);
     mt_predictor_end_score(&evaluation->by_default);
     mt_predictor_end_score(&evaluation->by_volume);

@@ -55,9 +55,11 @@ typedef struct mt_predictor_trial {
     size_t variant;                 /* variant_count = the default */
     double slowdown, expected, most; /* log2; NAN = not measured; nothing was said */
     double by_default, by_volume;   /* the default; the winner of the shape whose volume is nearest */
+    double best_of_several;         /* the fastest of MT_PREDICTOR_SEVERAL offers, each chosen beside the others; NAN = none was measured */
 } mt_predictor_trial;
+enum { MT_PREDICTOR_SEVERAL = 8 }; /* as many as `tune --quick` evaluates */
 typedef struct mt_predictor_evaluation {
-    mt_predictor_score alone;          /* the predictor's, over all shapes */
+    mt_predictor_score alone, several; /* the predictor's, over all shapes: its answer, and the fastest of several */
     mt_predictor_score predictor, by_default, by_volume; /* over the shapes on which all three have a time */
     size_t defaults;                /* times that the predictor took the default */
     size_t bounded, within;         /* answers with a bound for nine of ten cases and a time, and those of them that kept it */

@@ -53,17 +53,19 @@ static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *cur
     mt_strbuf_add(out, "]}");
 }
 
-/* Blocks, not costs: a launch has blocks, and costs are of a GPU. The variants' in one text a subject, since they are many. */
+/* Blocks or times, not costs: a launch has blocks, and costs are of a GPU. The variants' in one text a subject, since they are many. */
 static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
 {
     size_t width = table->variant_count;
-    mt_strbuf_addf(out, ",\"cost\":{\"weight\":%.17g,\"sm_count\":%lld,\"variants\":[", predictor->cost_weight, (long long)table->sm_count);
+    mt_strbuf_addf(out, ",\"cost\":{\"weight\":%.17g,\"sm_count\":%lld", predictor->cost_weight, (long long)table->sm_count);
+    if (table->time_digest) mt_strbuf_addf(out, ",\"model\":%u", (unsigned)table->time_digest);
+    mt_strbuf_add(out, ",\"variants\":[");
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
     for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
-        const double *blocks = table->blocks + table->subjects[s].shape * width;
-        mt_strbuf_addf(out, "%s{\"subject\":%lld,\"blocks\":\"", s ? "," : "", (long long)table->subjects[s].id);
-        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", blocks[v] > 0 ? blocks[v] : 0);
+        const double *costs = table->costs + table->subjects[s].shape * width;
+        mt_strbuf_addf(out, "%s{\"subject\":%lld,\"%s\":\"", s ? "," : "", (long long)table->subjects[s].id, table->time_digest ? "times" : "blocks");
+        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", costs[v] > 0 ? costs[v] : 0);
         mt_strbuf_add(out, "\"}");
     }
     mt_strbuf_add(out, "]}");

@@ -9,6 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/predictor/times.h"
 
 /* One variant's newest time on one subject. */
 typedef struct entry {
@@ -214,27 +215,63 @@ static void fill_data(mt_predictor_table *table, double *slowdown, double *of_de
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2_of(of_default[i]);
 }
 
-/* Costs of every cell that has a time. */
+/* Blocks of every cell that has a time. */
+static mt_status find_blocks(mt_store *store, mt_predictor_table *table, mt_error *err)
+{
+    size_t width = table->variant_count;
+    for (size_t i = 0; i < table->subject_count * width; i++) {
+        double blocks;
+        if (!isfinite(table->cells[i].slowdown)) continue;
+        mt_status st = mt_query_blocks(store, table->cells[i].measurement, &blocks, err);
+        if (st != MT_OK) return st;
+        if (blocks > 0) table->costs[table->subjects[i / width].shape * width + i % width] = blocks;
+    }
+    return MT_OK;
+}
+
+/* Times by the cost model, of every cell, since the lookup knows them of every variant too. */
+static mt_status find_times(mt_store *store, mt_predictor_table *table, mt_times_of *times, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const struct mt_lookup_variant *variants[MT_RULE_VARIANTS];
+    size_t width = table->variant_count;
+    for (size_t v = 0; v < width; v++) {
+        char *text;
+        MT_TRY(mt_query_variant_text(store, table->variants[v], &text, err));
+        variants[v] = mt_predictor_times_variant(times, text);
+        mt_free(text);
+        if (!variants[v]) return no_memory(err);
+    }
+    for (size_t i = 0; i < table->shape_count; i++) {
+        if (!mt_predictor_times_set_shape(times, table->shape_keys[i])) continue;
+        for (size_t v = 0; v < width; v++) {
+            int64_t ns = mt_predictor_times_at(times, variants[v]);
+            if (ns > 0) table->costs[i * width + v] = (double)ns;
+        }
+    }
+    table->time_digest = mt_predictor_times_digest(times);
+done:
+    return st;
+}
+
 static mt_status find_costs(mt_store *store, mt_predictor_table *table, mt_error *err)
 {
-    mt_status st;
-    size_t width = table->variant_count, count = table->shape_count * width;
+    mt_status st = MT_OK;
+    mt_times_of *times = NULL;
+    size_t count = table->shape_count * table->variant_count;
     double *costs = mt_alloc(count + 1, sizeof *costs);
-    table->blocks = mt_alloc(count + 1, sizeof *table->blocks);
+    table->costs = mt_alloc(count + 1, sizeof *table->costs);
     table->data.cost = costs; /* mt_predictor_table_free frees it */
-    if (!costs || !table->blocks) return no_memory(err);
-    for (size_t i = 0; i < count; i++) costs[i] = table->blocks[i] = NAN;
+    if (!costs || !table->costs) return no_memory(err);
+    for (size_t i = 0; i < count; i++) costs[i] = table->costs[i] = NAN;
     MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
-    for (size_t i = 0; i < table->subject_count * width && table->sm_count > 0; i++) {
-        size_t at = table->subjects[i / width].shape * width + i % width;
-        if (!isfinite(table->cells[i].slowdown)) continue;
-        double blocks;
-        MT_TRY(mt_query_blocks(store, table->cells[i].measurement, &blocks, err));
-        if (!(blocks > 0)) continue;
-        table->blocks[at] = blocks;
-        costs[at] = mt_rule_wave_cost(blocks, (double)table->sm_count);
-    }
+    if (table->sm_count <= 0) goto done;
+    MT_TRY(mt_predictor_times_load(store, &table->group, &times, err));
+    MT_TRY(times ? find_times(store, table, times, err) : find_blocks(store, table, err));
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(table->costs[i])) costs[i] = mt_rule_cost(table->costs[i], table->time_digest != 0, (double)table->sm_count);
 done:
+    mt_predictor_times_free(times);
     return st;
 }
 
@@ -295,7 +332,7 @@ void mt_predictor_table_free(mt_predictor_table *table)
     }
     mt_free(table->subjects);
     mt_free(table->cells);
-    mt_free(table->blocks);
+    mt_free(table->costs);
     mt_free(table->kinds);
     const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.cost};
     for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);

@@ -58,6 +58,7 @@ typedef struct mt_run {
     /* State. */
     mt_run_phase phase;
     mt_search *search;
+    mt_env *believed;          /* in which the space's cost model is evaluated, by the search alone; NULL = it has none */
     mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
     size_t untold;             /* known points that the strategy has not learnt yet */
     size_t under_way;

@@ -86,14 +86,27 @@ static size_t count_total(const mt_run *run)
     return total < history->known_count ? history->known_count : total;
 }
 
+/* What the space's author believes a point takes; NAN where the model has no time, which is no candidate for a first point. */
+static double believe(const void *context, size_t index)
+{
+    mt_env *env = ((const mt_run *)context)->believed;
+    mt_point point;
+    mt_error ignored;
+    double ns;
+    mt_space_at(((const mt_run *)context)->space, index, &point);
+    return mt_env_set_point(env, &point, &ignored) == MT_OK && mt_env_time_ns(env, &ns, &ignored) == MT_OK ? ns : NAN;
+}
+
 static mt_status start_search(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     size_t hints[MT_HINTS_MAX], hint_count = 0;
     mt_status st = mt_session_hints(session, &run->subject, run->job->target, run->space, hints, &hint_count, err);
+    bool has_model = session->params->spec->model_time_ns.program != NULL;
+    if (st == MT_OK && has_model) st = mt_env_create(session->params->spec, run->job->target->shape, &session->evaluator->facts, &run->believed, err);
     if (st != MT_OK) return st;
     const mt_search_task task = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
-                                 .budget = run->total, .hints = hints, .hint_count = hint_count, .shard = run->shard};
+                                 .budget = run->total, .hints = hints, .hint_count = hint_count, .prior = has_model ? believe : NULL, .prior_context = run, .shard = run->shard};
     return mt_search_create(session->loop, run->strategy, &task, on_thought, run, &run->search, err);
 }
 
@@ -271,6 +284,7 @@ static void free_run(mt_run *run)
     mt_run_free_trials(run);
     if (run->search) run->session->times.search_ns += mt_search_spent_ns(run->search);
     mt_search_destroy(run->search);
+    mt_env_free(run->believed);
     mt_history_free(&run->history);
     mt_index_map_free(&run->seen);
     mt_free(run->best);

@@ -67,6 +67,7 @@ static mt_status add_evaluation(mt_strbuf *out, const mt_portfolio_view *view, m
         }
         mt_strbuf_add_char(out, ']');
         add_score(out, "predictor_alone", &e.alone);
+        add_score(out, "best_of_several", &e.several);
         mt_strbuf_addf(out, ",\"not_measured\":%zu,\"bounded\":%zu,\"within_bound\":%zu", e.alone.unknown, e.bounded, e.within);
         add_score(out, "predictor", &e.predictor);
         add_score(out, "always_default", &e.by_default);

@@ -120,7 +120,7 @@ static void print_rule(const mt_portfolio_view *view)
     mt_strbuf line = {0};
     mt_strbuf_addf(&line, "the mean over tuned shapes, the nearer ones counting more; weights%s: ", predictor->is_learned ? " learned from the data" : "");
     add_weights(&line, view);
-    if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", predictor->cost_weight);
+    if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (%s)^%.2f", view->table->time_digest ? "time by the cost model" : "blocks/SM", predictor->cost_weight);
     print_line("Rule:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
     if (!predictor->score.count) {
@@ -208,6 +208,7 @@ static void print_alone(const mt_predictor_evaluation *e)
 {
     const mt_predictor_score *score = &e->alone;
     if (score->count) printf("The predictor over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (e->several.count) printf("The fastest of %d offers, as `tune --quick` takes them: geomean %.3f×, worst %.3f×\n", MT_PREDICTOR_SEVERAL, exp2(e->several.mean), exp2(e->several.worst));
     if (e->bounded) printf("The bound for nine of ten cases held in %zu of %zu\n", e->within, e->bounded);
     if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
 }
