@@ -140,11 +140,11 @@ START_TEST(what_was_not_handed_over_is_refused)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         mt_strbuf all = {0};
         mt_strbuf_addf(&all, "%s%s/stray.%sextern \"C\" __global__ void k(float *out) { out[0] = 1; }\n", ways[i][0], folder, ways[i][1]);
-        mt_compile_result result = compile(nvrtc, mt_strbuf_text(&all), "sm_90a", NULL, folder), again = compile(nvrtc, mt_strbuf_text(&all), "sm_90a", NULL, folder);
+        mt_compile_result result = compile(nvrtc, mt_strbuf_text(&all), "sm_90a", NULL, folder);
         bool is_named = strstr(result.log, "msda-tune: the compiler reads ") == result.log && strstr(result.log, "/stray.h, which the tool did not find in the source's includes");
         bool is_not_found = strstr(result.log, "open source file") && strstr(result.log, "stray.h"); /* where the dots lead elsewhere */
-        ck_assert_msg(!result.ok && !again.ok && !again.cached && (is_named || (is_not_found && strstr(ways[i][0], ".."))), "%s: %s", mt_strbuf_text(&all), result.log);
-        mt_compile_result_free(&result), mt_compile_result_free(&again);
+        ck_assert_msg(!result.ok && !result.cubin_path && (is_named || (is_not_found && strstr(ways[i][0], ".."))), "%s: %s", mt_strbuf_text(&all), result.log);
+        mt_compile_result_free(&result);
         mt_strbuf_free(&all);
     }
     mt_nvrtc_close(nvrtc);

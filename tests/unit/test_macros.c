@@ -130,7 +130,7 @@ START_TEST(collisions_name_both)
         {"options = -UK\n", "", "[param K]\nvalues = 64\n", "-DK=64 and -UK: knob K and -UK of options"},
         {"options = -DSHAPE_N=1\n", "", "", "shape value N and -DSHAPE_N=1 of options"},
         {"options = -inc${L}=/abs/s.h\n", "", "[param L]\nvalues = lude\n", "options: -include=/abs/s.h: a knob makes this an option that reads files"},
-        {"options = -Xptxas=-op${L}=/abs/f\n", "", "[param L]\nvalues = tf\n", "a knob makes this an option that reads files"},
+        {"options = -Xptxas=-op${L}=f\n", "", "[param L]\nvalues = tf\n", "a knob makes this an option that reads files"},
         {"options = -DX=1 -DX=2\n", "", "", "macro X has two values, -DX=1 and -DX=2: -DX=2 of options"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -68,8 +68,8 @@ static mt_status all_options(mt_nvrtc *nvrtc, const mt_compile_request *request,
     MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
     if (!is_quiet) MT_TRY(mt_options_add(options, verbose, err));
     if (!nvrtc->lacks_no_cache) MT_TRY(mt_options_add(options, no_cache, err));
-    MT_TRY(mt_compile_reads_ask(nvrtc, options, err));
     MT_TRY(request_options(request, is_quiet, options, err));
+    MT_TRY(mt_compile_reads_ask(nvrtc, options, err)); /* behind the file's: nothing may turn it off */
     const char *folders[2];
     mt_nvrtc_header_folders(nvrtc, folders);
     for (size_t i = 0; i < 2; i++) {

@@ -69,6 +69,7 @@ static bool is_number_or_switch(const char *value)
 static bool may_be_handed_on(int part, const char *value)
 {
     static const char *const warnings[] = {"--diag_", "--display_error_number", "--no_warnings", "--promote_warnings"};
+    if (!*value) return false; /* it would take what comes behind it */
     if (part == OPTIMISER) {
         const char *number = strchr(value, '=');
         return *value == '-' && !strchr(value, '/') && (!number || is_number_or_switch(number + 1));

@@ -18,7 +18,7 @@ typedef struct mt_source {
 
 /* Follows #include and __has_include of all files and of -include, whatever conditions stand around them: "…" beside the including file, beside the source, then in the folders of [kernel] include and
  * of -I (from the .ini's folder); <…> in the folders only. Names found nowhere are left to NVRTC, which knows the toolkit's headers. A macro that names a file is followed through its definitions in the
- * files and in the options. A file has one name, under which all spellings of it are compiled. */
+ * files and in the options, whatever files these could name; so is a text that a condition holds. A file has one name, under which all spellings of it are compiled. */
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err);
 void mt_source_free(mt_source *source); /* zeroed struct is fine */
 /* Identity of the kernel: source, includes, options without paths, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
