@@ -181,7 +181,9 @@ typedef struct mt_lookup_model_launch {
     int32_t arg_count;
     mt_lookup_model_list grid, block, cluster;
     const mt_program *smem, *carveout, *when;
+    const mt_program *blocks_per_sm; /* it counts on so many; NULL = on none, or its file is older and does not say */
     bool cooperative, programmatic, is_prepare;
+    bool is_resident;            /* all blocks must run at once, without a cooperative launch */
 } mt_lookup_model_launch;
 
 typedef struct mt_lookup_model {
@@ -513,8 +515,8 @@ mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_mo
 mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
                                       tunelookup_tensormap_info *info, const char **rule);
 void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
-/* The device's rules for one launch or map (lookup_legal.c); NULL = kept. */
-const char *mt_lookup_launch_rule(const mt_lookup_env *env, const tunelookup_launch_info *info);
+/* The device's rules for one launch or map (lookup_legal.c); NULL = kept. blocks_per_sm: what the launch counts on; 0 = nothing. */
+const char *mt_lookup_launch_rule(const mt_lookup_env *env, const mt_lookup_model_launch *from, int64_t blocks_per_sm, const tunelookup_launch_info *info);
 const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensormap_info *info);
 /* What would stop the launches of the environment's variant on this device, or NULL; *count gets their number. */
 const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count);

@@ -75,14 +75,14 @@ static mt_program_status optional(const mt_lookup_env *env, const mt_program *pr
 {
     if (!program) return MT_PROGRAM_OK;
     mt_program_status status = mt_lookup_env_number(env, program, value);
-    if (status == MT_PROGRAM_OK && (*value < 0 || *value > limit)) *rule = "shared memory or carve-out is out of range";
+    if (status == MT_PROGRAM_OK && (*value < 0 || *value > limit)) *rule = "shared memory, carve-out or blocks per SM are out of range";
     return status;
 }
 
 mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule)
 {
     mt_program_status st;
-    int64_t smem = 0, carveout = -1;
+    int64_t smem = 0, carveout = -1, blocks_per_sm = 0;
     *rule = NULL;
     *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->is_prepare, .arg_count = from->arg_count };
     info->entry = from->entry ? from->entry : env->block->model.variants[env->variant->algo].entry;
@@ -92,9 +92,10 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
     if ((st = cluster_of(env, from, info, rule)) != MT_PROGRAM_OK) return st;
     if ((st = optional(env, from->smem, INT32_MAX, &smem, rule)) != MT_PROGRAM_OK) return st;
     if ((st = optional(env, from->carveout, 100, &carveout, rule)) != MT_PROGRAM_OK) return st;
+    if ((st = optional(env, from->blocks_per_sm, 64, &blocks_per_sm, rule)) != MT_PROGRAM_OK) return st;
     info->smem_bytes = (uint32_t)smem;
     info->carveout_percent = (int32_t)carveout;
-    if (!*rule) *rule = mt_lookup_launch_rule(env, info);
+    if (!*rule) *rule = mt_lookup_launch_rule(env, from, blocks_per_sm, info);
     return MT_PROGRAM_OK;
 }
 

@@ -14,22 +14,29 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
     return value < limit ? value : limit;
 }
 
-/* A grid-wide barrier needs every block resident. */
-static bool can_be_resident(const int64_t *facts, const tunelookup_launch_info *info)
+/* Blocks that fit on an SM by threads and dynamic shared memory; what registers leave is not stored. Many where the caller did not say enough. */
+static uint64_t most_per_sm(const int64_t *facts, const tunelookup_launch_info *info)
 {
-    if (!facts[SM_COUNT] || !facts[SMEM_PER_SM] || !facts[THREADS_PER_SM] || !facts[BLOCKS_PER_SM]) return true; /* the caller did not say */
+    if (!facts[SMEM_PER_SM] || !facts[THREADS_PER_SM] || !facts[BLOCKS_PER_SM]) return UINT32_MAX;
     uint64_t threads = (product(info->block) + 31) / 32 * 32, bytes = (uint64_t)info->smem_bytes + (uint64_t)facts[SMEM_RESERVED];
     uint64_t per_sm = at_most((uint64_t)facts[BLOCKS_PER_SM], (uint64_t)facts[THREADS_PER_SM] / threads);
-    if (bytes) per_sm = at_most(per_sm, (uint64_t)facts[SMEM_PER_SM] / bytes);
-    return product(info->grid) <= per_sm * (uint64_t)facts[SM_COUNT];
+    return bytes ? at_most(per_sm, (uint64_t)facts[SMEM_PER_SM] / bytes) : per_sm;
 }
 
-const char *mt_lookup_launch_rule(const mt_lookup_env *env, const tunelookup_launch_info *info)
+/* Blocks that wait for each other need every block resident, or the grid hangs. */
+static bool can_be_resident(const int64_t *facts, const tunelookup_launch_info *info)
+{
+    return !facts[SM_COUNT] || product(info->grid) <= most_per_sm(facts, info) * (uint64_t)facts[SM_COUNT];
+}
+
+const char *mt_lookup_launch_rule(const mt_lookup_env *env, const mt_lookup_model_launch *from, int64_t blocks_per_sm, const tunelookup_launch_info *info)
 {
     const int64_t *facts = env->block->model.facts;
     if (product(info->block) > THREAD_LIMIT) return "a block has more than 1024 threads";
     if (facts[SMEM_OPTIN] && info->smem_bytes > facts[SMEM_OPTIN]) return "dynamic shared memory is above device.smem_optin";
+    if ((uint64_t)blocks_per_sm > most_per_sm(facts, info)) return "fewer blocks fit on an SM than a launch counts on";
     if (info->cooperative && !can_be_resident(facts, info)) return "a cooperative grid can't be resident";
+    if (from->is_resident && !can_be_resident(facts, info)) return "a grid whose blocks wait for each other can't be resident";
     if (info->cluster[0] == 0) return NULL;
     if (facts[MAX_CLUSTER] && product(info->cluster) > (uint64_t)facts[MAX_CLUSTER]) return "a cluster is larger than device.max_cluster";
     for (int i = 0; i < 3; i++) {

@@ -126,6 +126,7 @@ static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lo
     launch->entry = mt_lookup_json_text(from, "entry");
     launch->cooperative = mt_lookup_json_bool(from, "cooperative");
     launch->programmatic = mt_lookup_json_bool(from, "programmatic");
+    launch->is_resident = mt_lookup_json_bool(from, "resident");
     LOOKUP_TRY(load_launch_variant(reader, from, launch));
     LOOKUP_TRY(load_launch_args(reader, mt_lookup_json_member(from, "args"), launch));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "grid"), 3, &launch->grid));
@@ -133,6 +134,7 @@ static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lo
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "cluster"), 3, &launch->cluster));
     LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "smem"), &launch->smem));
     LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "carveout"), &launch->carveout));
+    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "blocks_per_sm"), &launch->blocks_per_sm));
     LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "when"), &launch->when));
     if (launch->grid.count < 1 || launch->block.count < 1) st = mt_lookup_model_bad(reader, "a launch has no grid or block");
 done:

@@ -9,7 +9,7 @@
 
 /* Members that are a program each, and lists of programs. */
 static const char programs_sql[] =
-    "SELECT atom, fullkey FROM json_tree(?1) WHERE type = 'text' AND (key IN ('when', 'value', 'requires', 'holds', 'smem', 'carveout', 'count', 'offset') OR path GLOB '*.grid' OR path GLOB '*.block' "
+    "SELECT atom, fullkey FROM json_tree(?1) WHERE type = 'text' AND (key IN ('when', 'value', 'requires', 'holds', 'smem', 'carveout', 'blocks_per_sm', 'count', 'offset') OR path GLOB '*.grid' OR path GLOB '*.block' "
     "OR path GLOB '*.cluster' OR path GLOB '*.dims' OR path GLOB '*.strides' OR path GLOB '*.box' OR path GLOB '$.args*.shape')";
 
 static mt_status load(const char *text, bool *can, mt_error *err)

@@ -153,6 +153,34 @@ START_TEST(test_wrong_with_another_workload)
 }
 END_TEST
 
+/* What the tuner calls illegal is not handed out: a grid whose blocks wait for each other and do not all fit, a launch that counts on more blocks per SM than fit. Where the caller does not know the GPU so well, the answer stands. */
+START_TEST(test_launches_that_do_not_fit)
+{
+    static const struct { const char *members; int64_t n; bool fits; } cases[] = {
+        {"\"resident\":true", 64 * 132 * 32, true}, {"\"resident\":true", 64 * 132 * 32 + 1, false}, {"\"cooperative\":true", 64 * 132 * 32 + 1, false}, {"\"programmatic\":true", 64 * 132 * 32 + 1, true},
+        {"\"blocks_per_sm\":\"32\"", 4096, true}, {"\"blocks_per_sm\":\"33\"", 4096, false}, {"\"blocks_per_sm\":\"$N 128 /\"", 4096, true}, {"\"blocks_per_sm\":\"$N 64 /\"", 4096, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *at = strstr(lookup_spec, "\"cluster\":[]}");
+        char spec[4096], shape[64];
+        tunelookup_device vague = lookup_h100;
+        vague.threads_per_sm = 0;
+        snprintf(spec, sizeof spec, "%.*s%s,%s", (int)(at - lookup_spec), lookup_spec, cases[i].members, at);
+        snprintf(shape, sizeof shape, "H=3,5;N=%lld;dtype=f16", (long long)cases[i].n);
+        lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
+        lookup_put(&w, shape, "default", plain64, 100);
+        finish(&w);
+        tunelookup_db *db = open_db(0);
+        tunelookup_result r = find(prepare(db, &lookup_h100), cases[i].n);
+        ck_assert_msg((r.match == TUNELOOKUP_MATCH_EXACT) == cases[i].fits, "%zu: %s", i, lookup_explain(&r));
+        r = find(prepare(db, &vague), cases[i].n);
+        ck_assert_msg(r.match == TUNELOOKUP_MATCH_EXACT, "%zu: %s", i, lookup_explain(&r));
+        tunelookup_close(db);
+        remove(fixture_db);
+    }
+}
+END_TEST
+
 /* A row of a text that is no variant of the kernel hides no winner of the shape, however fast it says that it is. */
 START_TEST(test_no_variant_of_the_kernel)
 {
@@ -175,4 +203,4 @@ START_TEST(test_no_variant_of_the_kernel)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_unsafe_elsewhere, test_unsafe_default)
+FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_unsafe_elsewhere, test_unsafe_default, test_launches_that_do_not_fit)

@@ -290,8 +290,10 @@ static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launc
         add_exprs(out, "cluster", &launch->cluster);
         add_expr(out, "smem", &launch->smem);
         add_expr(out, "carveout", &launch->carveout);
+        add_expr(out, "blocks_per_sm", &launch->blocks_per_sm);
         add_expr(out, "when", &launch->when);
         add_flag(out, "cooperative", launch->cooperative);
+        add_flag(out, "resident", launch->resident);
         add_flag(out, "programmatic", launch->programmatic);
         end_object(out);
     }
