@@ -141,6 +141,8 @@ START_TEST(version_7_gets_outcomes)
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), OLD_ROWS);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM current_result WHERE newest_id = variant_id AND ifnull(measurement_id, newest_id) = newest_id"), OLD_ROWS); /* a row of each variant */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM current_result WHERE measurement_id IS NULL"), 7); /* those that did not run */
     for (int i = 0; i < OLD_ROWS; i++) {
         const old_row *row = &old_rows[i];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM measurement WHERE id = %d AND outcome = %s AND text IS %s AND spec_digest IS %s", i + 1, quoted(row->now), quoted(row->now_text), quoted(row->digest));

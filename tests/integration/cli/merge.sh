@@ -37,7 +37,8 @@ mt merge a.sqlite text --into new.sqlite
 : >empty.sqlite
 mt merge a.sqlite empty.sqlite --into new.sqlite
 head -c 20000 b.sqlite >cut.sqlite
-mt merge a.sqlite cut.sqlite --into new.sqlite
+"$tool" merge a.sqlite cut.sqlite --into new.sqlite >cut.txt 2>&1; echo "exit $?"
+sed 's/at least [0-9]* expected/at least … expected/' cut.txt # the schema says how large an empty file is
 note "bytes that changed: the file is named and left out, the others are merged"
 cp b.sqlite flipped.sqlite
 for i in {1..40}; do printf 0123456789 | dd of=flipped.sqlite bs=1 seek=$((i * 5000 + 4096)) conv=notrunc status=none; done
