@@ -228,7 +228,7 @@ START_TEST(memory_may_run_out_anywhere)
 }
 END_TEST
 
-START_TEST(long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
+START_TEST(long_tables_end_with_a_word_on_the_rest)
 {
     mt_store *store = fixture_open();
     int64_t session = fixture_session(store);
