@@ -91,7 +91,7 @@ static void add_empty(mt_strbuf *page, const mt_doc *doc)
 
 static void add_section(mt_strbuf *page, const mt_doc_section *section)
 {
-    mt_strbuf_addf(page, "<section id=\"%s\" aria-labelledby=\"h-%s\"><h2 id=\"h-%s\">%s</h2>\n", section->name, section->name, section->name, section->title);
+    mt_strbuf_addf(page, "<section id=\"%s\" aria-label=\"%s\"><h2>%s</h2>\n", section->name, section->title, section->title); /* a heading that is not laid out yet names nothing */
     for (size_t k = 0; k < section->count; k++) {
         const mt_block *block = &section->blocks[k];
         switch (block->kind) {

@@ -4,6 +4,7 @@
 
 #include "reports/section.h"
 #include "reports/usual.h"
+#include "tuner/base/alloc.h"
 
 typedef struct state {
     const mt_report_context *context;
@@ -195,26 +196,35 @@ static bool is_first(const mt_report_data *data, size_t i)
     return true;
 }
 
-/* Where not all winners have room, no kernel's keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
-static void share_rows(state *s, size_t winners, size_t groups_left)
+/* How many rows a group may have: where not all winners have room, no kernel's keep another's from the page. */
+static mt_status share_rows(const mt_report_context *context, size_t *share, mt_error *err)
 {
-    size_t most = s->context->most_rows == SIZE_MAX ? SIZE_MAX : MOST_ON_PAGE;
-    s->most = winners <= most ? winners : s->rows + (most - s->rows + groups_left - 1) / groups_left;
+    const mt_report_data *data = context->data;
+    size_t *winners = mt_alloc(data->count, sizeof *winners), sum = SIZE_MAX; /* by the group's first subject */
+    if (!winners) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    for (size_t i = 0; i < data->count; i++)
+        for (size_t k = i; is_first(data, i) && k < data->count; k++) winners[i] += data->subjects[k].best && mt_report_is_same_group(&data->subjects[i], &data->subjects[k]);
+    for (*share = MOST_ON_PAGE + 1; sum > MOST_ON_PAGE && *share > 1;) {
+        sum = 0, --*share;
+        for (size_t i = 0; i < data->count; i++) sum += winners[i] < *share ? winners[i] : *share;
+    }
+    mt_free(winners);
+    return MT_OK;
 }
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
     state s = {.context = context, .doc = doc};
-    size_t groups = 0, winners = 0;
+    size_t share = SIZE_MAX;
     mt_status st = MT_OK;
     mt_doc_table(doc, "best", "The best per kernel and shape", columns);
     mt_doc_fold(doc, TOLD, SHOWN);
-    for (size_t i = 0; i < data->count; i++) groups += is_first(data, i), winners += data->subjects[i].best != NULL;
+    if (context->most_rows != SIZE_MAX) MT_TRY(share_rows(context, &share, err));
     for (int older = 0; older < 2; older++)
         for (size_t i = 0; i < data->count; i++) {
             if (data->subjects[i].is_current != !older || !is_first(data, i)) continue;
-            share_rows(&s, winners, groups--);
+            s.most = share == SIZE_MAX ? SIZE_MAX : s.rows + share;
             MT_TRY(add_group(&s, &data->subjects[i], err));
         }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);

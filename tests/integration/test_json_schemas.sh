@@ -18,11 +18,12 @@ cp "$here/../../db/devices.ini" share/
 . "$here/../toolkit.sh"
 failed=0
 : >seen.txt
-# holds SCHEMA WORDS…: the command's output, whatever its exit code; `something`: an empty list proves nothing.
+# holds SCHEMA WORDS…: the command's output, whatever its exit code; `something`: an empty list proves nothing. A report has several formats.
 holds() {
-  local name=$1 said
+  local name=$1 said flag=--json
   shift
-  "$tool" "$@" --json >out.json 2>err.txt
+  [ "$1" = report ] && flag=--format=json
+  "$tool" "$@" $flag >out.json 2>err.txt
   said=$(python3 "$here/json_schema.py" "$schemas/$name.schema.json" <out.json 2>&1) || { echo "msda-tune $* --json against $name: $said"; sed 's/^/  /' err.txt; failed=1; }
   if [ "$(tr -d ' \n' <out.json)" = '[]' ]; then echo "msda-tune $*: an empty list proves nothing"; failed=1; fi
   echo "$name $1" >>seen.txt
@@ -39,6 +40,8 @@ holds show_rows show --db t.sqlite --top 3
 holds show_rows show --db t.sqlite --failures
 holds show_sessions show --db t.sqlite --sessions
 holds diff diff a.sqlite b.sqlite --variants
+holds report report --db t.sqlite
+holds report report --diff a.sqlite b.sqlite --variants
 holds lookup lookup --db t.sqlite --gpu recorded:h100 --kernel demo --shape small
 holds lookup lookup --db t.sqlite --gpu recorded:h100 --kernel demo --shape small --set N=77
 holds lookup lookup --db t.sqlite --gpu h200 --kernel demo --shape small

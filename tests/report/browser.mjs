@@ -123,7 +123,7 @@ test('everything has a name: controls, plots, tables, sections', async () => {
     for (const button of document.querySelectorAll('button')) if (!button.textContent.trim()) bad.push(button.outerHTML);
     for (const plot of document.querySelectorAll('.plot')) if (plot.getAttribute('role') !== 'img' || plot.getAttribute('aria-label').length < 20) bad.push('plot');
     for (const table of document.querySelectorAll('table')) if (!table.caption?.textContent || [...table.tHead.rows[0].cells].some((th) => th.scope !== 'col')) bad.push(table.id);
-    for (const section of document.querySelectorAll('section')) if (!document.getElementById(section.getAttribute('aria-labelledby'))) bad.push(section.id);
+    for (const section of document.querySelectorAll('section')) if (section.getAttribute('aria-label') !== section.querySelector('h2').textContent) bad.push(section.id);
     for (const region of document.querySelectorAll('.t')) if (region.tabIndex !== 0 || !region.getAttribute('aria-label')) bad.push('region');
     const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
     for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) bad.push(`id ${id} twice`);
