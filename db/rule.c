@@ -359,7 +359,8 @@ static double usual_growth(const mt_rule *rule, const mt_rule_search *search, si
     double sum = 0;
     size_t count = 0;
     for (size_t v = 0; v < rule->variant_count; v++) {
-        double grown = search->is_listed[v] ? growth(rule, search, shape, v) : NAN;
+        if (!search->is_listed[v]) continue;
+        double grown = growth(rule, search, shape, v);
         if (isnan(grown)) continue;
         sum += grown;
         count++;
