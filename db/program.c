@@ -421,6 +421,13 @@ static mt_program_status decide(op_code code, const mt_value *top, bool *jumps)
     return MT_PROGRAM_OK;
 }
 
+/* The value's other members stay as they are: nothing reads them of an integer, and most steps of most programs end here. */
+static inline void put_int(mt_value *value, int64_t number)
+{
+    value->kind = MT_VALUE_INT;
+    value->number = number;
+}
+
 mt_program_status mt_program_eval(const mt_program *program, const mt_value *slots, size_t slot_count, mt_value *result, size_t *token)
 {
     mt_value stack[STACK_LIMIT];
@@ -432,7 +439,7 @@ mt_program_status mt_program_eval(const mt_program *program, const mt_value *slo
         bool jumps = false;
         int64_t number = 0;
         switch (o->code) {
-        case OP_NUMBER: stack[depth++] = (mt_value){.kind = MT_VALUE_INT, .number = o->number}; break;
+        case OP_NUMBER: put_int(&stack[depth++], o->number); break;
         case OP_STRING: stack[depth++] = (mt_value){.kind = MT_VALUE_STRING, .string = o->string}; break;
         case OP_NAME: st = read_name(&program->names[o->operand], slots, slot_count, &stack[depth++]); break;
         case OP_JUMP: jumps = true; break;
@@ -443,7 +450,7 @@ mt_program_status mt_program_eval(const mt_program *program, const mt_value *slo
         default:
             depth -= o->operand;
             st = apply(o, &stack[depth], &number);
-            stack[depth++] = (mt_value){.kind = MT_VALUE_INT, .number = number};
+            put_int(&stack[depth++], number);
         }
         if (st != MT_PROGRAM_OK) {
             if (token) *token = at;
@@ -451,7 +458,7 @@ mt_program_status mt_program_eval(const mt_program *program, const mt_value *slo
         }
         at = jumps ? o->operand : at + 1;
     }
-    *result = stack[0];
+    *result = stack[0].kind == MT_VALUE_INT ? (mt_value){.kind = MT_VALUE_INT, .number = stack[0].number} : stack[0];
     return MT_PROGRAM_OK;
 }
 

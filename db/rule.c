@@ -250,6 +250,8 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
     memset(search->is_listed, 0, sizeof search->is_listed);
     search->is_predicted = search->is_list_made = search->is_any_kept = false;
     search->nearest = search->variant = search->witness = SIZE_MAX;
+    search->heard_count = 0;
+    search->total = 0;
     for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = NAN;
     for (size_t i = 0; i < rule->shape_count; i++) {
         bool is_out = rule->is_left_out && rule->is_left_out[i];
@@ -262,6 +264,9 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
     for (size_t i = 0; i < rule->shape_count; i++) {
         double halvings = (search->distance[i] - least) / MT_RULE_HALVING_OCTAVES;
         search->weight[i] = halvings <= HEARD ? mt_rule_exp2(-halvings) : 0;
+        if (search->weight[i] == 0) continue;
+        search->heard[search->heard_count++] = (uint16_t)i;
+        search->total += search->weight[i];
     }
 }
 
@@ -274,15 +279,14 @@ static double said(const mt_rule *rule, const mt_rule_search *search, size_t sha
 /* The weighted mean of what the heard shapes say. NAN where none of them has a time of it. */
 static double predict(const mt_rule *rule, const mt_rule_search *search, size_t variant)
 {
-    double sum = 0, total = 0;
+    double sum = 0;
     bool has_time = false;
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        if (search->weight[i] == 0) continue;
+    for (size_t k = 0; k < search->heard_count; k++) {
+        size_t i = search->heard[k];
         has_time = has_time || isfinite(cell(rule, i, variant));
         sum += search->weight[i] * said(rule, search, i, variant);
-        total += search->weight[i];
     }
-    return has_time ? sum / total : NAN;
+    return has_time ? sum / search->total : NAN;
 }
 
 /* ---- what one of the shape's texts rules out ---- */
@@ -355,7 +359,8 @@ static double usual_growth(const mt_rule *rule, const mt_rule_search *search, si
     double sum = 0;
     size_t count = 0;
     for (size_t v = 0; v < rule->variant_count; v++) {
-        double grown = search->is_listed[v] ? growth(rule, search, shape, v) : NAN;
+        if (!search->is_listed[v]) continue;
+        double grown = growth(rule, search, shape, v);
         if (isnan(grown)) continue;
         sum += grown;
         count++;
@@ -367,7 +372,7 @@ void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search 
 {
     if (!search->is_list_made) mt_rule_list(rule, search);
     for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = search->is_listed[v] ? costs[v] : NAN;
-    for (size_t i = 0; i < rule->shape_count; i++) search->usual[i] = search->weight[i] > 0 ? usual_growth(rule, search, i) : 0;
+    for (size_t k = 0; k < search->heard_count; k++) search->usual[search->heard[k]] = usual_growth(rule, search, search->heard[k]);
     for (size_t v = 0; v < rule->variant_count; v++)
         if (search->is_listed[v]) search->predicted[v] = predict(rule, search, v);
 }
@@ -418,8 +423,8 @@ static double alone(const mt_rule *rule, const mt_rule_search *search, size_t va
 static double beside(const mt_rule *rule, const mt_rule_search *search, size_t variant)
 {
     double sum = 0.001 * search->predicted[variant]; /* where nothing is left to be won */
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        if (search->weight[i] == 0) continue;
+    for (size_t k = 0; k < search->heard_count; k++) {
+        size_t i = search->heard[k];
         double value = said(rule, search, i, variant);
         sum += search->weight[i] * (value < search->covered[i] ? value : search->covered[i]);
     }
@@ -433,7 +438,8 @@ bool mt_rule_next(const mt_rule *rule, mt_rule_search *search)
 
 void mt_rule_keep(const mt_rule *rule, mt_rule_search *search)
 {
-    for (size_t i = 0; i < rule->shape_count; i++) {
+    for (size_t k = 0; k < search->heard_count; k++) {
+        size_t i = search->heard[k];
         double value = said(rule, search, i, search->variant);
         if (!search->is_any_kept || value < search->covered[i]) search->covered[i] = value;
     }

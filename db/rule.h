@@ -96,6 +96,9 @@ typedef struct mt_rule {
 typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES];   /* to each tuned shape; NAN = it does not count */
     double weight[MT_RULE_SHAPES];     /* of its word: 1 of the nearest; 0 = not heard */
+    uint16_t heard[MT_RULE_SHAPES];    /* those that are */
+    size_t heard_count;
+    double total;                      /* of their weights */
     double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the listed variants */
     double cost[MT_RULE_VARIANTS];     /* of the asked shape; NAN = not known */
     double predicted[MT_RULE_VARIANTS]; /* log2 slowdown; NAN = no time on any shape that is heard, or not usable */
