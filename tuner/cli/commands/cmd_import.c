@@ -157,7 +157,8 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (im.values->seal || im.has_recorded) MT_TRY(mt_store_seal(im.store, err)); /* recordings are made to be shipped */
     mt_tell("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", im.path);
 done:
-    mt_store_close_unused(im.store);
+    if (st == MT_OK) mt_store_close(im.store);
+    else mt_store_close_unused(im.store);
     mt_free(im.path);
     return st;
 }
