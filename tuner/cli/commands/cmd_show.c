@@ -29,9 +29,9 @@ typedef struct show_values {
 #define FIELD(name) offsetof(show_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "the search space whose source is today's, where rows of several states\nare listed; default: the kernel's shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's, where rows of several states\nare listed; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
     {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: as they were stored (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
