@@ -6,7 +6,9 @@ source_folder=$(realpath "$2")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export XDG_DATA_HOME=$scratch XDG_CACHE_HOME=$scratch LC_ALL=C
-"$tool" tune --gpu recorded:h200 --space "$source_folder/search_spaces/msda.ini" --db "$scratch/t.sqlite" --quiet >"$scratch/out.txt" || exit 1
+cd "$scratch" || exit 1
+ln -s "$tool" msda-tune # commands that it prints begin with how it was called: with a short name, wherever it lies
+./msda-tune tune --gpu recorded:h200 --space "$source_folder/search_spaces/msda.ini" --db t.sqlite --quiet >"$scratch/out.txt" || exit 1
 block() { sed -n "/^ *msda · detr_enc_b1 · local2 /,/^ *Ended:/p" "$1" | sed -E 's/^    //; s/ in [0-9.]+ s/ in N s/'; }
 block "$source_folder/README.md" >"$scratch/told.txt"
 sed 's/^/    /' "$scratch/out.txt" >"$scratch/shown.txt"
