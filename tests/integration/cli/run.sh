@@ -56,7 +56,7 @@ source_recorded() {
 }
 # shellcheck source=../../toolkit.sh
 . "$data/../toolkit.sh"
-needs_headers() { has_cuda_headers "$tool" || exit 77; }
+needs_headers() { built_with_cuda_headers "$tool" || exit 77; }
 needs_compiler() { can_compile "$tool" || exit 77; }
 # The scripted driver and compiler of tests/fakes instead of real ones.
 fake_gpu() {
