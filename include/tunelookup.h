@@ -221,7 +221,7 @@ TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *
 TUNELOOKUP_API tunelookup_status tunelookup_refresh(tunelookup_db *db);
 
 /* Appends the misses counted so far (flag TUNELOOKUP_COUNT_MISSES) to a JSON-lines file (created 0600) and clears the counts that were written. Concurrent processes may
- * share the file. Errors: ARGUMENT, NO_MEMORY, IO. */
+ * share the file. Errors: ARGUMENT (also for an SQLite database, and for a file in a share/msda-tune-shipped), NO_MEMORY, IO. */
 TUNELOOKUP_API tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path);
 
 TUNELOOKUP_API void tunelookup_close(tunelookup_db *db); /* NULL is a no-op */

@@ -7,4 +7,5 @@ can_compile() {
   [[ $said == *'"can_compile":true'* ]]
 }
 skip_without_compiler() { can_compile "$1" || { printf 'skipped: %s\n' "$why"; exit 77; }; }
-has_cuda_headers() { [[ $("$1" version --json) == *'"has_cuda_headers":true'* ]]; }
+# Whether this build has the parts for a GPU: what is found now does not matter.
+built_with_cuda_headers() { [[ $("$1" version --json) == *'"built_with_cuda_headers":true'* ]]; }

@@ -79,6 +79,8 @@ typedef struct mt_lookup_file {
 /* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
 tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count);
 tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count);
+/* Whether the file, which need not exist, would lie in a share/msda-tune-shipped of any installation. */
+bool mt_lookup_lies_in_shipped(const char *path);
 void mt_lookup_files_free(mt_lookup_file *files, size_t count);
 mt_lookup_stamp mt_lookup_stamp_of(const char *path);
 bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b);

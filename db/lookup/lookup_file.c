@@ -76,11 +76,13 @@ static bool go_up(char *path)
     return true;
 }
 
+#define SHIPPED "/share/msda-tune-shipped"
+
 static bool is_folder_below(const char *prefix, char out[PATH_MAX])
 {
     char folder[PATH_MAX];
     struct stat info;
-    int length = snprintf(folder, sizeof folder, "%s/share/msda-tune-shipped", prefix);
+    int length = snprintf(folder, sizeof folder, "%s" SHIPPED, prefix);
     return length > 0 && length < PATH_MAX && realpath(folder, out) && stat(out, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -103,12 +105,26 @@ static bool shipped_folder(char out[PATH_MAX])
     return has_triplet && go_up(place) && is_folder_below(place, out);
 }
 
-static bool has_folder(const char *path, const char *folder)
+static bool real_folder(const char *path, char real[PATH_MAX])
 {
-    char place[PATH_MAX], real[PATH_MAX];
+    char place[PATH_MAX];
     const char *slash = strrchr(path, '/');
     int length = slash ? snprintf(place, sizeof place, "%.*s/", (int)(slash - path), path) : snprintf(place, sizeof place, ".");
-    return length > 0 && length < PATH_MAX && realpath(place, real) && strcmp(real, folder) == 0;
+    return length > 0 && length < PATH_MAX && realpath(place, real);
+}
+
+static bool has_folder(const char *path, const char *folder)
+{
+    char real[PATH_MAX];
+    return real_folder(path, real) && strcmp(real, folder) == 0;
+}
+
+bool mt_lookup_lies_in_shipped(const char *path)
+{
+    char real[PATH_MAX];
+    for (const char *at = real_folder(path, real) ? real : NULL; at && (at = strstr(at, SHIPPED)); at += strlen(SHIPPED))
+        if (!at[strlen(SHIPPED)] || at[strlen(SHIPPED)] == '/') return true;
+    return false;
 }
 
 /* The folder alone decides, whoever names the file: what lies there came with the library, or somebody who may write there put it there. The file lies there where both its name and what it leads to do: a link in the

@@ -182,6 +182,13 @@ static void end_cut_line(int fd, off_t size)
     if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n' && write(fd, "\n", 1) != 1) return; /* the next write fails too, and says why */
 }
 
+static bool is_database(int fd)
+{
+    static const char magic[16] = "SQLite format 3"; /* with its NUL */
+    char begin[sizeof magic];
+    return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof begin) == 0;
+}
+
 /* O_NOFOLLOW: no link laid by someone else; O_NONBLOCK: no waiting for a pipe's reader. */
 static int open_file(const char *path)
 {
@@ -196,6 +203,7 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
     struct stat info;
     mt_lookup_clear_detail();
     if (!db || !path) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db or path is NULL");
+    if (mt_lookup_lies_in_shipped(path)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s: came with msda-tune and is never written; expected a place of your own", path);
     line *out = mt_lookup_alloc(sizeof *out);
     int fd = open_file(path);
     if (!out) {
@@ -204,6 +212,8 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
         st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: %s", path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: is not a regular file", path);
+    } else if (is_database(fd)) {
+        st = mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s: is an SQLite database; expected a file of misses, or a new one", path);
     }
     if (st == TUNELOOKUP_OK) end_cut_line(fd, info.st_size);
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) st = flush_plan(plan, fd, path, out);

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# To be sourced: bash's completion function as readline calls it. Expects $tool, a path of msda-tune that has no spaces.
+# To be sourced: bash's completion function as readline calls it. Expects $tool, a path of msda-tune.
 # shellcheck source=tuner/cli/completion.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../../tuner/cli/completion.bash" || exit 1
 

@@ -43,9 +43,9 @@ said=$(check) || { printf 'FAILED: it does not compile:\n%s\n' "$said"; exit 1; 
 now=$(loaded libnvrtc-builtins none)
 [ "$now" = "$scratch/elsewhere/$(basename "$builtins")" ] || { echo "FAILED: the builtins came from '$now'"; exit 1; }
 # What version --json says is what happens, not what was built.
-grep -q '"can_compile":true,"problem":null' <<<"$("$tool" version --json)" || { echo "FAILED: $("$tool" version --json)"; exit 1; }
+grep -q '"built_with_cuda_headers":true,"has_cuda_headers":true,.*"can_compile":true,"problem":null' <<<"$("$tool" version --json)" || { echo "FAILED: $("$tool" version --json)"; exit 1; }
 if unshare -rm mount -t tmpfs none "$CUDA_HOME" 2>/dev/null; then
   said=$(unshare -rm bash -c 'mount -t tmpfs none "$CUDA_HOME" && exec "$1" version --json' - "$tool")
-  [[ $said == *'"has_nvrtc":true,'*'"can_compile":false,"problem":"'*'no CUDA headers found'* ]] || { echo "FAILED: without headers: $said"; exit 1; }
+  [[ $said == *'"built_with_cuda_headers":true,"has_cuda_headers":false,"has_nvrtc":true,'*'"can_compile":false,"problem":"'*'no CUDA headers found'* ]] || { echo "FAILED: without headers: $said"; exit 1; }
 fi
 echo "ok"

@@ -71,7 +71,7 @@ cat >tool <<'END'
 #!/bin/bash
 case $1 in
   device) echo "msda-tune: error: no NVIDIA driver"; exit 3 ;;
-  version) echo '{"version":"0","has_cuda_headers":false,"has_nvrtc":'"${FAKE_NVRTC:-false}"',"nvrtc_version":0,"can_compile":false,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
+  version) echo '{"version":"0","built_with_cuda_headers":false,"has_cuda_headers":false,"has_nvrtc":'"${FAKE_NVRTC:-false}"',"nvrtc_version":0,"can_compile":false,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
   tune) echo "tuned $*" ;;
 esac
 END

@@ -15,6 +15,7 @@ mkdir -p "$scratch/share/search_spaces"
 cp "$data/demo.ini" "$data/demo.cu" "$scratch/share/search_spaces"
 printf '[device %s]\n' h100-sxm h200 >"$scratch/share/devices.ini"
 cd "$scratch" || exit 1
+mkdir own && cp "$data/demo.ini" "$data/demo.cu" own
 "$tool" import --as recorded --db share/recordings.sqlite "$data/demo.small.jsonl" >/dev/null || exit 1
 "$tool" import --as measured --db share/tuned.sqlite "$data/demo.large.jsonl" >/dev/null || exit 1
 sed 's/h100-sxm/a100-pcie/; s/"name":"demo"/"name":"other"/; s/"name":"small"/"name":"third"/; s/"name":"even"/"name":"odd"/' "$data/demo.small.jsonl" >other.jsonl
@@ -70,7 +71,7 @@ completes 'large small' 'lookup --kernel demo@00 --shape '
 completes 'large small' 'tune --space demo --shape '
 completes 'small,large' 'tune --space=demo --shape small,l'
 completes '' 'tune --space demo --shape N='
-completes 'even skewed' "slurm --space $data/demo.ini --workload "
+completes 'even skewed' 'slurm --space own/demo.ini --workload '
 completes 'odd' 'show --db two\ words.sqlite --kernel other --workload '
 # Quotes that are open, or closed.
 completes 'recorded:h100-sxm' "tune --gpu 'rec" rec

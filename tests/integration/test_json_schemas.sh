@@ -57,7 +57,7 @@ printf '[kernel]\nnonsense\n' >share/search_spaces/broken.ini
 holds list list --recordings rec.sqlite
 holds version version
 holds check check --space nowhere.ini --gpu h100
-if has_cuda_headers "$tool" && [ -f "$build/lib/libfake_cuda.so" ]; then
+if built_with_cuda_headers "$tool" && [ -f "$build/lib/libfake_cuda.so" ]; then
   export MSDA_TUNE_LIBCUDA=$build/lib/libfake_cuda.so MSDA_TUNE_NVRTC=$build/lib/libfake_nvrtc.so MSDA_TUNE_NVML=$build/lib/libfake_nvml.so
   cp "$data"/fake/fake.* .
   reduced() { sed "s/^values  = 64, 128, 256, 512/values  = 128, 256/; s/^values  = ok, .*/values = ok, $1/; /^ *compile_error/d" fake.ini; }

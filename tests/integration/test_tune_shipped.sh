@@ -11,7 +11,7 @@ trap 'rm -rf "$top"' EXIT
 [ -e "$build/lib/libfake_cuda.so" ] || exit 77
 # shellcheck source=../toolkit.sh
 . "$(dirname "$0")/../toolkit.sh"
-has_cuda_headers "$tool" || exit 77
+built_with_cuda_headers "$tool" || exit 77
 export MSDA_TUNE_LIBCUDA=$build/lib/libfake_cuda.so MSDA_TUNE_NVRTC=$build/lib/libfake_nvrtc.so MSDA_TUNE_NVML=$build/lib/libfake_nvml.so MSDA_TUNE_FAKE_GPUS="Fake GPU,Fake GPU"
 export XDG_CACHE_HOME=$top/cache SOURCE_ROWS=$top/rows
 export KERNELS=gemm ONLY='^(tune gemm - 150 (f16_rc_4096|bf16_cr_4096) |portfolio gemm last)' # two of its jobs, and what comes last

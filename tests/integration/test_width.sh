@@ -39,7 +39,7 @@ fits show --sessions --db long.sqlite
 
 # What was thrown out of the search stands in a table of many columns.
 lib=$build/lib
-if [ -f "$lib/libfake_cuda.so" ] && [[ $("$tool" version --json) == *'"has_cuda_headers":true'* ]]; then
+if [ -f "$lib/libfake_cuda.so" ] && [[ $("$tool" version --json) == *'"built_with_cuda_headers":true'* ]]; then
   export MSDA_TUNE_LIBCUDA=$lib/libfake_cuda.so MSDA_TUNE_NVRTC=$lib/libfake_nvrtc.so MSDA_TUNE_NVML=$lib/libfake_nvml.so
   cp "$data/fake/fake.cu" .
   sed '/^values  = 64/s/=.*/= 128, 256/; s/^values  = ok, .*/values  = ok, crash, illegal_address/; /^ *compile_error/d' "$data/fake/fake.ini" >fake.ini

@@ -45,7 +45,7 @@ cp "$build/share/msda-tune-shipped/tuned.sqlite" shipped.sqlite # its name stand
 "$tool" report --db foreign.sqlite -o foreign.html >/dev/null
 # What only a real search has: arms, rounds of a final, energies, failures with their logs. On the scripted driver, where it can be had.
 live=()
-if [ -f "$build/lib/libfake_cuda.so" ] && [[ $("$tool" version --json) == *'"has_cuda_headers":true'* ]]; then
+if [ -f "$build/lib/libfake_cuda.so" ] && [[ $("$tool" version --json) == *'"built_with_cuda_headers":true'* ]]; then
   cp "$root/tests/data/fake/fake.cu" .
   sed 's/^values  = 64, .*/values  = 64, 96, 128, 160, 192, 224, 256, 288, 320, 384, 512/; s/^values  = ok, .*/values  = ok, slow, wrong, oob, nondet, illegal_address, \\/; s/^ *compile_error, .*/          compile_error/' "$root/tests/data/fake/fake.ini" >fake.ini
   MSDA_TUNE_LIBCUDA=$build/lib/libfake_cuda.so MSDA_TUNE_NVRTC=$build/lib/libfake_nvrtc.so MSDA_TUNE_NVML=$build/lib/libfake_nvml.so MSDA_TUNE_FAKE_NOISE=1:3 MSDA_TUNE_FAKE_ENERGY=300:5 \

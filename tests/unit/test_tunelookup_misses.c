@@ -157,4 +157,40 @@ START_TEST(test_cut_line)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_misses", test_processes_and_threads, test_old_shapes_make_room, test_dropped_are_told, test_cut_line)
+/* However the folder is spelled, and whether the file is there or not. */
+START_TEST(test_misses_replace_nothing)
+{
+    static const char *const places[] = {"share/msda-tune-shipped/devices.ini", "share/msda-tune-shipped/new", "share/msda-tune-shipped/search_spaces/x", "link/devices.ini", "share/./x/../msda-tune-shipped/new"};
+    static const char *const folders[] = {"share", "share/x", "share/msda-tune-shipped", "share/msda-tune-shipped/search_spaces"};
+    char path[256], target[256], database[256];
+    struct stat before, after;
+    tunelookup_plan *plan;
+    tunelookup_result r;
+    lookup_one_row();
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", fixture_folder, folders[i]);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+    }
+    snprintf(target, sizeof target, "%s/share/msda-tune-shipped", fixture_folder);
+    snprintf(path, sizeof path, "%s/link", fixture_folder);
+    ck_assert_int_eq(symlink(target, path), 0);
+    tunelookup_db *db = open_counting(&plan);
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 65, 3, 5 }, &r));
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s/%s", fixture_folder, places[i]);
+        ck_lookup_fails(tunelookup_flush_misses(db, path), TUNELOOKUP_ERR_ARGUMENT, "never written");
+        ck_assert_int_ne(access(path, F_OK), 0);
+    }
+    snprintf(database, sizeof database, "%s", fixture_db);
+    ck_assert_int_eq(stat(database, &before), 0);
+    ck_lookup_fails(tunelookup_flush_misses(db, database), TUNELOOKUP_ERR_ARGUMENT, "is an SQLite database");
+    ck_assert_int_eq(stat(database, &after), 0);
+    ck_assert_int_eq(before.st_size, after.st_size);
+    ck_lookup(tunelookup_flush_misses(db, misses_path)); /* the count was kept */
+    ck_assert_int_eq(stat(misses_path, &after), 0);
+    ck_assert_int_gt(after.st_size, 0);
+    tunelookup_close(db);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_misses", test_processes_and_threads, test_old_shapes_make_room, test_dropped_are_told, test_cut_line, test_misses_replace_nothing)

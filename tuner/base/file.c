@@ -102,6 +102,43 @@ int mt_fd_write_all(int fd, const void *data, size_t length)
     return 0;
 }
 
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3"; /* with its NUL */
+    char begin[sizeof magic];
+    mt_error ignored;
+    int fd;
+    if (mt_file_open_regular(path, &fd, &ignored) != MT_OK) return false;
+    bool is_one = pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof begin) == 0;
+    close(fd);
+    return is_one;
+}
+
+/* What SQLite keeps beside a database is part of it: the newest rows may lie there alone. */
+static bool is_beside_database(const char *path)
+{
+    static const char *const suffixes[] = {"-wal", "-journal", "-shm"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t tail = strlen(suffixes[i]);
+        if (length <= tail || strcmp(path + length - tail, suffixes[i]) != 0) continue;
+        char *database = mt_strndup(path, length - tail);
+        bool is_one = database && is_database(database);
+        mt_free(database);
+        return is_one;
+    }
+    return false;
+}
+
+mt_status mt_file_check_output(const char *path, mt_error *err)
+{
+    mt_status st = mt_path_check_writable(path, err);
+    if (st != MT_OK) return st;
+    if (is_database(path)) return MT_FAIL(err, MT_ERR_USAGE, "%s: is an SQLite database, which is never overwritten; expected another file", path);
+    if (is_beside_database(path)) return MT_FAIL(err, MT_ERR_USAGE, "%s: is part of the SQLite database beside it, which is never overwritten; expected another file", path);
+    return MT_OK;
+}
+
 /* Blocks nowhere: a pipe that nobody reads is refused rather than waited for. */
 static int open_sink(const char *path, int flags)
 {
@@ -121,7 +158,7 @@ mt_status mt_file_open_append(const char *path, int *fd, mt_error *err)
 {
     struct stat info;
     *fd = -1;
-    mt_status st = mt_path_check_writable(path, err);
+    mt_status st = mt_file_check_output(path, err);
     if (st != MT_OK) return st;
     *fd = open_sink(path, O_CREAT | O_APPEND);
     if (*fd < 0) return fail_sink(err, path);
@@ -167,7 +204,7 @@ static mt_status write_beside(const char *target, const char *path, const void *
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err)
 {
     struct stat info;
-    mt_status st = mt_path_check_writable(path, err);
+    mt_status st = mt_file_check_output(path, err);
     if (st != MT_OK) return st;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, data, length, err);
     char *target = realpath(path, NULL); /* a symbolic link stays one */

@@ -6,6 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output_files.h"
 
 #define MT_COMMAND(name) extern const mt_command mt_cmd_##name;
 #include "tuner/cli/commands.def"
@@ -77,6 +78,7 @@ mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_er
         st = MT_FAIL(err, MT_ERR_USAGE, "%s: unexpected word '%s'; %s%s", command->name, word, is_space_file(word) ? "did you mean --space " : "options start with --", is_space_file(word) ? word : "");
         goto done;
     }
+    MT_TRY(mt_output_files_check(command->name, command->options, values, &parsed, err));
     mt_be_quiet(wants_quiet(command, values));
     mt_arguments arguments = {values, parsed.operands, parsed.operand_count, argc, argv};
     st = command->run(&arguments, err);

@@ -16,7 +16,7 @@ typedef struct parser {
 
 static bool is_list(const mt_option *option)
 {
-    return option->kind == MT_OPTION_WORDS || option->kind == MT_OPTION_TEXTS;
+    return option->kind == MT_OPTION_WORDS || option->kind == MT_OPTION_TEXTS || option->kind == MT_OPTION_INPUTS;
 }
 
 static const mt_option *find_long(const mt_option *options, const char *name, size_t length)
@@ -109,9 +109,16 @@ static mt_status set(const parser *p, const mt_option *o, const char *text, mt_e
     void *field = p->values + o->offset;
     switch (o->kind) {
     case MT_OPTION_FLAG: *(bool *)field = true; return MT_OK;
-    case MT_OPTION_TEXT: *(const char **)field = text; return MT_OK;
+    case MT_OPTION_TEXT:
+    case MT_OPTION_INPUT:
+    case MT_OPTION_DATABASE:
+    case MT_OPTION_SPACE:
+    case MT_OPTION_OUTPUT:
+    case MT_OPTION_PAGE:
+    case MT_OPTION_FOLDER: *(const char **)field = text; return MT_OK;
     case MT_OPTION_WORDS: return add_words(p, o, field, text, err);
-    case MT_OPTION_TEXTS: return add_word(field, text, strlen(text), err);
+    case MT_OPTION_TEXTS:
+    case MT_OPTION_INPUTS: return add_word(field, text, strlen(text), err);
     case MT_OPTION_CHOICE: return set_choice(p, o, text, field, err);
     case MT_OPTION_COUNT: return set_whole(p, o, text, 1, field, err);
     case MT_OPTION_SEED: return set_whole(p, o, text, 0, field, err);

@@ -17,7 +17,15 @@ typedef enum mt_option_kind {
     MT_OPTION_CHOICE,   /* int: 1 + index among the words of `value` ("cold|warm"); 0 = not given */
     MT_OPTION_COUNT,    /* int64_t, at least 1; 0 = not given */
     MT_OPTION_SEED,     /* int64_t, at least 0 */
-    MT_OPTION_SECONDS   /* double, above 0; 0 = not given */
+    MT_OPTION_SECONDS,  /* double, above 0; 0 = not given */
+    /* const char * as MT_OPTION_TEXT, or NULL. They name files, so that no command overwrites what it reads (output_files.h). */
+    MT_OPTION_INPUT,    /* a file or folder that the command reads */
+    MT_OPTION_DATABASE, /* a database, read or filled; where --db is not given, the default one */
+    MT_OPTION_SPACE,    /* a search space: a file, or the name of a shipped one */
+    MT_OPTION_OUTPUT,   /* a file that it writes or appends to; "-" is standard output */
+    MT_OPTION_PAGE,     /* the same of whole pages: where something lies there already, it must be a regular file */
+    MT_OPTION_FOLDER,   /* a folder that it fills */
+    MT_OPTION_INPUTS    /* mt_words as of MT_OPTION_TEXTS, NAME=FILE each: files that it reads */
 } mt_option_kind;
 
 typedef struct mt_words {

@@ -17,7 +17,8 @@ END
 cat >bin/ncu <<'END'
 #!/bin/sh
 [ -n "$NCU_DENIED" ] && { echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"; exit 1; }
-echo "$*" | sed -E 's/ [^ ]*msda-tune worker once .*//; s/--metrics [^ ]*/--metrics .../' >ncu.words
+words="$*"
+echo "${words%% /*msda-tune worker once *}" | sed -E 's/--metrics [^ ]*/--metrics .../' >ncu.words
 while [ "$2" != worker ]; do shift; done
 "$@" || exit 1
 echo '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"'

@@ -189,6 +189,7 @@ mt_status mt_lookup_print_json(FILE *out, const mt_lookup_query *asked, const ch
     add_text(&text, "gpu", gpu);
     add_text(&text, "gpu_name", asked->facts.name);
     add_shape(&text, asked);
+    if (asked->space_key[0]) add_text(&text, "space_key", asked->space_key);
     if (result->match != TUNELOOKUP_MATCH_NONE) add_answer(&text, result);
     tunelookup_explain(result, why, sizeof why);
     add_text(&text, "why", why);

@@ -30,7 +30,7 @@ typedef struct check_values {
 
 #define FIELD(name) offsetof(check_values, name)
 static const mt_option options[] = {
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "NAME", "whose facts to use (default: h100, or the one that fits --arch)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "architecture to compile for (default: the GPU's own)"},
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},

@@ -19,8 +19,8 @@ typedef struct compile_values {
 #define FIELD(name) offsetof(compile_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space of the kernels; default: the shipped one of each"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "search space of the kernels; default: the shipped one of each"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},

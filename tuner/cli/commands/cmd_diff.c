@@ -19,7 +19,7 @@ typedef struct diff_values {
 #define FIELD(name) offsetof(diff_values, name)
 static const mt_option options[] = {
     MT_SIDES_OPTIONS(diff_values, sides),
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database of both sides when no FILE is given;\ndefault $MSDA_TUNE_DB, else in the user's data folder"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database of both sides when no FILE is given;\ndefault $MSDA_TUNE_DB, else in the user's data folder"},
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "only this GPU, on both sides: key, driver's name or model (h100)"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "only this shape"},
@@ -28,7 +28,7 @@ static const mt_option options[] = {
     {"origin", 0, MT_OPTION_CHOICE, FIELD(origin), "measured|recorded|imported", "only rows of this origin"},
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "compare every variant that both sides have, not only the winners"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "exit 5 when a winner of the second side is SLOW"},
-    {"junit", 0, MT_OPTION_TEXT, FIELD(junit), "FILE", "write JUnit XML as well: each comparison a test, SLOW ones failed, AMBG\nand what one side lacks skipped"},
+    {"junit", 0, MT_OPTION_OUTPUT, FIELD(junit), "FILE", "write JUnit XML as well: each comparison a test, SLOW ones failed, AMBG\nand what one side lacks skipped"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "print JSON"},
     {0},
 };

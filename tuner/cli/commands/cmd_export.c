@@ -23,8 +23,8 @@ static const mt_option options[] = {
     {"jsonl", 0, MT_OPTION_FLAG, FIELD(jsonl), NULL, "recordings of all subjects that the filters leave, in one file"},
     {"tuned", 0, MT_OPTION_FLAG, FIELD(tuned), NULL, "the same, but only the rows that lookups need: winners, what they were\ncompared with, the portfolio's candidates; measured ones unless\n--origin says otherwise"},
     {"t4", 0, MT_OPTION_FLAG, FIELD(t4), NULL, "the same as a T4 file, for other tools"},
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to; .zst or .gz compresses"},
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "where to; .zst or .gz compresses"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     MT_QUIET_OPTION,
     {0},
 };

@@ -7,7 +7,7 @@ typedef struct help_values {
 } help_values;
 
 static const mt_option options[] = {
-    {"man-pages", 0, MT_OPTION_TEXT, offsetof(help_values, man_pages), "FOLDER", "write a man page of every command into FOLDER instead"},
+    {"man-pages", 0, MT_OPTION_FOLDER, offsetof(help_values, man_pages), "FOLDER", "write a man page of every command into FOLDER instead"},
     {0},
 };
 

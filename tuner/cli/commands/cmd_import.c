@@ -20,13 +20,13 @@ typedef struct import_values {
 
 #define FIELD(name) offsetof(import_values, name)
 static const mt_option options[] = {
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder;\nfor recorded rows recordings.sqlite there"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder;\nfor recorded rows recordings.sqlite there"},
     {"as", 0, MT_OPTION_CHOICE, FIELD(origin), "imported|recorded|measured", "what the rows are marked as (default imported; results of other\ntools: recorded); measured trusts the file as this machine's own\nresults: lookups answer from it"},
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "write a recording (.jsonl, .zst or .gz compresses) instead of\nfilling a database"},
+    {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "write a recording (.jsonl, .zst or .gz compresses) instead of\nfilling a database"},
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "results of other tools: the GPU, where the file does not say it"},
     {"name", 0, MT_OPTION_TEXT, FIELD(name), "NAME", "results of other tools: the kernel's name, instead of the file's"},
     {"problem-size", 0, MT_OPTION_TEXT, FIELD(problem), "N,N,…", "results of other tools: the problem's size, instead of the file's"},
-    {"space-out", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "results of other tools: where the search space is written\n(default NAME.ini)"},
+    {"space-out", 0, MT_OPTION_OUTPUT, FIELD(space), "FILE", "results of other tools: where the search space is written\n(default NAME.ini)"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media (with --as recorded always)"},
     MT_QUIET_OPTION,
     {0},

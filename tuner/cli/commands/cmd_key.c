@@ -19,9 +19,9 @@ typedef struct key_values {
 
 #define FIELD(name) offsetof(key_values, name)
 static const mt_option options[] = {
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the shipped search space whose kernel has this name"},
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "the header; without it or with -, on stdout"},
+    {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "the header; without it or with -, on stdout"},
     {"expressions", 0, MT_OPTION_FLAG, FIELD(expressions), NULL, "instead of the header, what the database keeps of the search space for\nlibtunelookup: its expressions, as JSON"},
     MT_QUIET_OPTION,
     {0},

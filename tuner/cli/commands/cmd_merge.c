@@ -18,8 +18,8 @@ typedef struct merge_values {
 
 #define FIELD(name) offsetof(merge_values, name)
 static const mt_option options[] = {
-    {"into", 0, MT_OPTION_TEXT, FIELD(into), "FILE", "database that the rows are added to; made if it is not there"},
-    {"files-from", 0, MT_OPTION_TEXT, FIELD(files_from), "LIST", "also the files that this file names, one a line: more of them than\nfit onto a command line"},
+    {"into", 0, MT_OPTION_DATABASE, FIELD(into), "FILE", "database that the rows are added to; made if it is not there"},
+    {"files-from", 0, MT_OPTION_INPUT, FIELD(files_from), "LIST", "also the files that this file names, one a line: more of them than\nfit onto a command line"},
     {"with-cubins", 0, MT_OPTION_FLAG, FIELD(with_cubins), NULL, "also take over compiled code: as trustworthy as the files are"},
     {"same-kernel", 0, MT_OPTION_FLAG, FIELD(same_kernel), NULL, "refuse files that hold a kernel with another key than the others\n(its source was edited in between)"},
     {"plan", 0, MT_OPTION_TEXT, FIELD(plan), "ID", "leave out files that a task of another plan wrote; `msda-tune slurm`\nmakes plans and gives their ID"},

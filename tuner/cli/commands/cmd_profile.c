@@ -22,14 +22,14 @@ typedef struct profile_values {
 
 #define FIELD(name) offsetof(profile_values, name)
 static const mt_option options[] = {
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "only this [shape]"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this [workload]"},
     {"variant", 0, MT_OPTION_TEXT, FIELD(variant), "VARIANT", "this variant, as listings print it"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest of each shape and workload (default 1)"},
     {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "rows of this state of the L2 cache (default: the file's); warm\nkeeps caches"},
     {"device", 0, MT_OPTION_SEED, FIELD(device), "N", "device number (default 0)"},
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {0},
 };
 

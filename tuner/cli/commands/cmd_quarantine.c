@@ -15,7 +15,7 @@ typedef struct quarantine_values {
 #define FIELD(name) offsetof(quarantine_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"lift", 0, MT_OPTION_TEXTS, FIELD(lift), "VARIANT", "forgive this variant (as listed); may be repeated"},
     {"all", 0, MT_OPTION_FLAG, FIELD(all), NULL, "forgive all that the filters let through"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},

@@ -25,11 +25,11 @@ typedef struct report_values {
 #define FIELD(name) offsetof(report_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to (default: html to ./msda-tune-report.html, else stdout);\n- is stdout"},
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"output", 'o', MT_OPTION_PAGE, FIELD(output), "FILE", "where to (default: html to ./msda-tune-report.html, else stdout);\n- is stdout"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"format", 0, MT_OPTION_CHOICE, FIELD(format), "html|md|csv|json|junit", "html (default); md: Markdown; csv, json: all rows, for programs;\njunit: with --diff, XML for continuous integration"},
     {"section", 0, MT_OPTION_WORDS, FIELD(sections), "NAME", "only these sections: best, summary, libraries, rates, convergence, knobs,\nroofline, accuracy, noise, failures, portability, lookup, time,\nenvironment (csv: default best)"},
-    {"misses", 0, MT_OPTION_TEXT, FIELD(misses), "FILE", "what tunelookup_flush_misses wrote: section lookup then says what\nproduction asked for in vain, and what it gets today"},
+    {"misses", 0, MT_OPTION_INPUT, FIELD(misses), "FILE", "what tunelookup_flush_misses wrote: section lookup then says what\nproduction asked for in vain, and what it gets today"},
     {"diff", 0, MT_OPTION_FLAG, FIELD(diff), NULL, "compare two databases, or two sides of one (--a, --b), as 'diff' does"},
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},

@@ -29,9 +29,9 @@ typedef struct show_values {
 #define FIELD(name) offsetof(show_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "the search space whose source is today's, where rows of several states\nare listed; default: the kernel's shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default, for rows of several states: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
     {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: as they were stored (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
@@ -112,8 +112,8 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     mt_status st = MT_OK;
     MT_TRY(load_kernel(l, row, err));
     add_heading(l, row, &heading);
-    if (l->wants_json && l->is_top) mt_show_json_row(&json, row, l->is_by_default);
-    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, l->is_by_default, l->store, err));
+    if (l->wants_json && l->is_top) mt_show_json_row(&json, row, l->is_by_default, mt_sources_given(&l->sources, row->kernel));
+    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, l->is_by_default, mt_sources_given(&l->sources, row->kernel), l->store, err));
     if (json.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
     if (st != MT_OK) goto done;
     bool is_old = mt_sources_is_old(&l->sources, row->kernel, row->kernel_key);
@@ -131,7 +131,7 @@ static mt_status add_json(void *context, const mt_measurement_row *row, mt_error
     mt_status st = load_kernel(l, row, err);
     if (st != MT_OK) return st;
     mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
-    mt_show_json_row(&l->json, row, l->is_by_default);
+    mt_show_json_row(&l->json, row, l->is_by_default, mt_sources_given(&l->sources, row->kernel));
     return MT_OK;
 }
 
@@ -323,7 +323,9 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         mt_filter_box box;
         size_t bases = 0;
         fill_filter(values, &box);
-        MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &bases, err));
+        MT_TRY(mt_sources_load(store, values->space, &l.sources, err));
+        MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &l.sources, &bases, err));
+        mt_sources_hint(&l.sources, stdout);
         if (!bases) st = mt_database_nothing(store, err);
         goto done;
     }

@@ -26,7 +26,7 @@ enum { TEMPLATE_MAX_BYTES = 1 << 20 };
 
 #define FIELD(name) offsetof(mt_slurm_values, name)
 static const mt_option options[] = {
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with these values, as for tune;\nmay be repeated"},
     {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
     {"gpu-type", 0, MT_OPTION_WORDS, FIELD(gpu_types), "TYPES", "an array for each of these types: h100,h200 (default: one, for\nwhatever GPU a node has)"},
@@ -40,11 +40,11 @@ static const mt_option options[] = {
     {"cpus", 0, MT_OPTION_COUNT, FIELD(cpus), "N", "cores of a task, for its compile workers"},
     {"at-once", 0, MT_OPTION_COUNT, FIELD(at_once), "N", "at most so many tasks of an array run at the same time"},
     {"compile", 0, MT_OPTION_CHOICE, FIELD(compile), "all|sample|none", "what is compiled on nodes without a GPU before the tasks begin:\nall points (default), each value of each knob once, or nothing"},
-    {"template", 0, MT_OPTION_TEXT, FIELD(template), "FILE", "#SBATCH lines, modules, containers for all scripts (default:\nDIR/template.sh, made with examples if it is not there)"},
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "DIR", "folder on a shared file system for scripts, parts and results\n(default: slurm-KERNEL)"},
+    {"template", 0, MT_OPTION_INPUT, FIELD(template), "FILE", "#SBATCH lines, modules, containers for all scripts (default:\nDIR/template.sh, made with examples if it is not there)"},
+    {"output", 'o', MT_OPTION_FOLDER, FIELD(output), "DIR", "folder on a shared file system for scripts, parts and results\n(default: slurm-KERNEL)"},
     {"replace", 0, MT_OPTION_FLAG, FIELD(replace), NULL, "where DIR holds another plan that has begun: move its scripts and\nresults into DIR/old-N first"},
     {"submit", 0, MT_OPTION_FLAG, FIELD(submit), NULL, "submit the jobs as well"},
-    {"status", 0, MT_OPTION_TEXT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
+    {"status", 0, MT_OPTION_INPUT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "with --status: as JSON"},
     MT_QUIET_OPTION,
     {0},

@@ -30,8 +30,8 @@ typedef struct verify_values {
 #define FIELD(name) offsetof(verify_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
-    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space; default: the one each winner was tuned with"},
+    {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "search space; default: the one each winner was tuned with"},
     {"device", 0, MT_OPTION_SEED, FIELD(device), "N", "device number (default 0)"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs; default: from the clock, printed"},
     {"within", 0, MT_OPTION_TEXT, FIELD(within), "%", "fail a winner that is slower than its stored time by more than this"},

@@ -27,15 +27,20 @@ static void add_problem(mt_strbuf *out, const char *why)
     mt_strbuf_free(&problem);
 }
 
+static const char *word(bool is_so)
+{
+    return is_so ? "true" : "false";
+}
+
 /* A compiler that is not there is an answer: "problem" says why. */
 static mt_status print_json(mt_error *err)
 {
     mt_strbuf out = {0};
     mt_error why = {0};
-    int64_t nvrtc = 0;
-    bool can_compile = mt_live_compiler(&nvrtc, &why) == MT_OK;
-    mt_strbuf_addf(&out, "{\"version\":\"%s\",\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"can_compile\":%s,\"problem\":", MT_VERSION, MT_WITH_CUDA ? "true" : "false",
-                   nvrtc ? "true" : "false", (long long)nvrtc, can_compile ? "true" : "false");
+    mt_live_toolkit found;
+    bool can_compile = mt_live_compiler(&found, &why) == MT_OK;
+    mt_strbuf_addf(&out, "{\"version\":\"%s\",\"built_with_cuda_headers\":%s,\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"can_compile\":%s,\"problem\":", MT_VERSION, word(MT_WITH_CUDA),
+                   word(found.has_headers), word(found.nvrtc_version != 0), (long long)found.nvrtc_version, word(can_compile));
     add_problem(&out, can_compile ? NULL : why.message);
     mt_strbuf_addf(&out, ",\"libuv\":\"%s\"}\n", uv_version_string());
     mt_status st = out.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "version: out of memory") : MT_OK;
@@ -55,8 +60,8 @@ const mt_command mt_cmd_version = {
     .name = "version",
     .summary = "print the version, what was built in and what is found here",
     .help = "Prints the version of the tool and what it was built with. With --json also whether kernels can be compiled here:\n"
-            "has_cuda_headers (when it was built), has_nvrtc (now) and can_compile (a small kernel was); \"problem\" says what is lacking, and\n"
-            "which CUDA_HOME or CUDA_PATH holds no toolkit.",
+            "has_cuda_headers and has_nvrtc (found now), can_compile (a small kernel was); \"problem\" says what is lacking, and which\n"
+            "CUDA_HOME or CUDA_PATH holds no toolkit. built_with_cuda_headers tells whether this build has the parts for a GPU at all.",
     .options = options,
     .values_size = sizeof(version_values),
     .run = run,

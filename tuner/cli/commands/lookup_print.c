@@ -221,6 +221,13 @@ static void add_asked(mt_strbuf *text, const mt_lookup_query *asked)
     mt_strbuf_add_char(text, '\n');
 }
 
+/* Rows never answer for other source without it being said. */
+static void add_other_source(mt_strbuf *text, const mt_lookup_query *asked, const tunelookup_result *result)
+{
+    if (!asked->space_key[0] || strcmp(asked->space_key, result->kernel_key) == 0) return;
+    mt_strbuf_addf(text, "note:     the answer is of another state of the source (%.8s) than --space names (%.8s)\n", result->kernel_key, asked->space_key);
+}
+
 mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
 {
     mt_strbuf text = {0};
@@ -233,6 +240,7 @@ mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const ch
     if (matched) add_asked(&text, asked); /* else the explanation says it */
     tunelookup_explain(result, why, sizeof why); /* its texts are cleaned by the library */
     mt_strbuf_add(&text, why);
+    if (matched) add_other_source(&text, asked, result);
     for (int i = 0; matched && i < result->launch_count; i++) add_launch(&text, result, i);
     if (matched) add_cubin(&text, asked, result);
     mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory") : MT_OK;

@@ -114,10 +114,18 @@ static char *kernel_of(const mt_spec *spec)
     return mt_strbuf_take(&name);
 }
 
+/* `as_it_is`: "NAME@KEY" of the space; `wanted`: --kernel, or NULL. */
+static void take_space_key(const char *as_it_is, const char *wanted, mt_lookup_query *asked)
+{
+    size_t length = strcspn(as_it_is, "@");
+    if (!as_it_is[length] || (wanted && (strncmp(wanted, as_it_is, length) != 0 || (wanted[length] && wanted[length] != '@')))) return;
+    snprintf(asked->space_key, sizeof asked->space_key, "%s", as_it_is + length + 1);
+}
+
 static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_query *asked, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *path = NULL;
+    char *path = NULL, *as_it_is = NULL;
     mt_spec *spec = NULL;
     mt_names known = {0};
     char *text = (char *)options->shape;
@@ -131,13 +139,16 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
         st = mt_lookup_query_unknown("shape", options->shape, &known, err);
         goto done;
     }
-    asked->kernel = options->kernel ? mt_strdup(options->kernel) : kernel_of(spec);
+    as_it_is = kernel_of(spec);
+    if (as_it_is) take_space_key(as_it_is, options->kernel, asked);
+    asked->kernel = options->kernel ? mt_strdup(options->kernel) : mt_strdup(as_it_is ? as_it_is : spec->name);
     asked->shown = mt_strdup(options->kernel ? options->kernel : spec->name);
     st = asked->kernel && asked->shown ? mt_lookup_values_take_shape(asked, shape, err) : mt_no_memory("lookup", err);
 done:
     mt_requested_shapes_free(&wanted);
     mt_names_free(&known);
     mt_spec_free(spec);
+    mt_free(as_it_is);
     mt_free(path);
     return st;
 }

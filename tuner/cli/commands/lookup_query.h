@@ -20,6 +20,7 @@ typedef struct mt_lookup_query {
     char *kernel;                 /* "NAME" or "NAME@KEY": what the library is asked for */
     char *shown;                  /* what people are told: as they gave it */
     const char *space;            /* --space, borrowed; NULL = not given */
+    char space_key[33];           /* of its source as it is now, where it is of that kernel; else "" */
     mt_lookup_query_value values[TUNELOOKUP_MAX_VALUES];
     size_t value_count;
     mt_device_facts facts;

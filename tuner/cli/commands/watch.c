@@ -46,6 +46,7 @@ static mt_status write_page(const mt_watch *watch, bool is_last, mt_error *err)
     if (st == MT_OK && !mt_doc_is_ok(&doc)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     if (st == MT_OK) mt_format_html(&doc, &page);
     if (st == MT_OK && page.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    if (st == MT_OK) st = mt_file_check_output(watch->path, err);
     if (st == MT_OK) st = mt_file_write_cached(watch->path, page.text, page.length, err);
     mt_strbuf_free(&page);
     mt_doc_free(&doc);

@@ -120,7 +120,7 @@ static void add_resources(mt_strbuf *out, const mt_resources *r)
     }
 }
 
-static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default)
+static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, const char *space_key)
 {
     const mt_outcome *outcome = &row->outcome;
     mt_strbuf_add(out, "{\"gpu\":");
@@ -128,6 +128,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by
     add_text(out, "gpu_name", row->gpu_name);
     add_text(out, "kernel", row->kernel);
     add_text(out, "kernel_key", row->kernel_key);
+    if (space_key) add_text(out, "space_key", space_key);
     add_text(out, "shape", row->shape);
     add_text(out, "shape_key", row->shape_key);
     add_text(out, "workload", row->workload);
@@ -186,12 +187,12 @@ static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *e
     return MT_OK;
 }
 
-mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, mt_store *store, mt_error *err)
+mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, const char *space_key, mt_store *store, mt_error *err)
 {
     mt_status st = MT_OK;
     double default_ns, baseline_ns;
     size_t comparison_points;
-    add_fields(out, row, is_by_default);
+    add_fields(out, row, is_by_default, space_key);
     add_text(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
@@ -205,9 +206,9 @@ done:
     return st;
 }
 
-void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default)
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, const char *space_key)
 {
-    add_fields(out, row, is_by_default);
+    add_fields(out, row, is_by_default, space_key);
     mt_strbuf_add_char(out, '}');
 }
 

@@ -167,7 +167,7 @@ static void keep_fastest(base *b)
 
 /* ---- printing ---- */
 
-static void print_base(const base *b, bool is_first)
+static void print_base(const base *b, mt_sources *sources, bool is_first)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_table table = {.columns = 5, .right = "lrrrr"};
@@ -175,7 +175,7 @@ static void print_base(const base *b, bool is_first)
     mt_print_clean(&text, b->kernel, 0);
     mt_strbuf_add(&text, " on ");
     mt_print_clean(&text, b->gpu_name, 0);
-    mt_strbuf_addf(&text, ", source %.8s, ", b->kernel_key);
+    mt_strbuf_addf(&text, ", source %.8s%s, ", b->kernel_key, mt_sources_mark(sources, b->kernel, b->kernel_key));
     mt_print_clean(&text, b->shape, 0);
     mt_strbuf_add(&text, " · ");
     mt_print_clean(&text, b->workload, 0);
@@ -212,7 +212,7 @@ static void free_base(base *b)
     mt_free(b->neighbours);
 }
 
-mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char *variant, size_t *bases, mt_error *err)
+mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char *variant, mt_sources *sources, size_t *bases, mt_error *err)
 {
     mt_status st = MT_OK;
     base_list list = {0};
@@ -226,7 +226,7 @@ mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char
         MT_TRY(mt_query_measurements(store, &same, add_neighbour, b, err));
         if (b->count) qsort(b->neighbours, b->count, sizeof *b->neighbours, by_time);
         keep_fastest(b);
-        print_base(b, i == 0);
+        print_base(b, sources, i == 0);
     }
     *bases = list.count;
 done:

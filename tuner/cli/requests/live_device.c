@@ -109,15 +109,15 @@ done:
 static mt_status try_compiler(mt_evaluator *evaluator, const mt_spec *spec, void *context, mt_error *err)
 {
     mt_space *space = NULL;
-    *(int64_t *)context = evaluator->facts.nvrtc_version;
+    *(mt_live_toolkit *)context = (mt_live_toolkit){evaluator->facts.nvrtc_version, evaluator->headers && evaluator->headers[0]};
     mt_status st = mt_space_create(spec, &spec->shapes[0], &probe_facts, &space, err);
     if (st == MT_OK) st = compile_point(evaluator, space, err);
     mt_space_free(space);
     return st;
 }
 
-mt_status mt_live_compiler(int64_t *nvrtc_version, mt_error *err)
+mt_status mt_live_compiler(mt_live_toolkit *toolkit, mt_error *err)
 {
-    *nvrtc_version = 0;
-    return ask(-1, try_compiler, nvrtc_version, err);
+    *toolkit = (mt_live_toolkit){0};
+    return ask(-1, try_compiler, toolkit, err);
 }
