@@ -87,6 +87,13 @@ static void ck_fine(const mt_command *c, const mt_option *out, const char *path)
     ck_assert_msg(check(c, out, path, NULL, NULL, NULL, &err) == MT_OK, "%s", err.message);
 }
 
+static void folder_alone(const mt_command *c, const mt_option *out)
+{
+    static const char *const refused[] = {"share/msda-tune-shipped", "share/msda-tune-shipped/new", "to_shipped/new"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) ck_refused(c, out, refused[i], NULL, NULL, NULL);
+    ck_fine(c, out, "share");
+}
+
 static size_t each_output(void (*look)(const mt_command *, const mt_option *))
 {
     size_t count = 0;
@@ -94,6 +101,7 @@ static size_t each_output(void (*look)(const mt_command *, const mt_option *))
         const mt_command *c = mt_command_at(i);
         for (const mt_option *o = c->options; o && o->name; o++)
             if (writes(o)) look(c, o), count++;
+            else if (o->kind == MT_OPTION_FOLDER) folder_alone(c, o);
     }
     return count;
 }
