@@ -123,7 +123,8 @@ static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_
         *row = witness_row(predictor, search);
         if (!*row) continue;
         if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
-        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
+        bool is_told = a->refused++ < TOLD && a->block->model.launch_count; /* without a launch it is one reason for all, told once in ask() */
+        if (is_told) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
     }
     return false;
 }
@@ -172,7 +173,9 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     mt_rule_begin(&predictor->rule, a->features, &search);
     rule_out(a, predictor, &search);
     set_costs(a, predictor, &search);
-    if (!next_offer(a, predictor, &search, &row, &launches)) return EXHAUSTED;
+    bool is_offered = next_offer(a, predictor, &search, &row, &launches);
+    if (a->refused && !a->block->model.launch_count) SAY(a, "refused:  all %u variants: %s, so nothing says how they are launched\n", a->refused, a->why);
+    if (!is_offered) return EXHAUSTED;
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
     verdict v = judge(a, a->block->rows[row - 1]->variant, &expected);
     say_choice(a, predictor);

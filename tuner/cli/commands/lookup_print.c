@@ -169,12 +169,12 @@ static void add_space(mt_strbuf *line, const mt_lookup_query *asked, const char 
     if (!is_shipped) mt_print_option(line, "--space", asked->space ? asked->space : "FILE");
 }
 
-/* A line to copy that stores the code of a winner that was imported, or came with the tool: of this one alone, since others of the file may be of another source. Recorded rows never have code. */
+/* A line to copy that stores the code of a winner that was imported, or came with the tool, or of the tuned shape whose code a near answer takes: of this one alone, since others of the file may be of another source. Recorded rows never have code. */
 static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
     const mt_lookup_block *block = result->block_;
-    const mt_lookup_row *row = block->rows[result->row_];
-    if (result->match != TUNELOOKUP_MATCH_EXACT || row->is_recorded) return;
+    const mt_lookup_row *row = mt_lookup_row_to_compile(result);
+    if (!row) return;
     const mt_lookup_file *file = &block->db->files[row->file];
     mt_strbuf_add(line, file->is_shipped ? "          made, in a copy since shipped files are never written, by:\n          cp -n " : "          made by:\n          ");
     if (file->is_shipped) {
