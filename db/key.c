@@ -217,7 +217,8 @@ char *mt_key_gpu(const char *driver_name, int64_t cc, int64_t sm_count, int64_t 
     write_model(&m, model, sizeof model);
     long gib = slice_gib(m.mig);
     if (!gib) gib = marketed_gib(mem_bytes);
-    snprintf(out, size, "%s|cc%lld|sm%lld|%ldg%s", model, (long long)cc, (long long)sm_count, gib, m.is_max_q ? "|max-q" : "");
+    if (cc) snprintf(out, size, "%s|cc%lld|sm%lld|%ldg%s", model, (long long)cc, (long long)sm_count, gib, m.is_max_q ? "|max-q" : "");
+    else snprintf(out, size, "%s", model);
     return out;
 }
 

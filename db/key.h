@@ -2,7 +2,7 @@
  *
  * GPU key: "<canonical model>|cc<major><minor>|sm<count>|<memory GiB>g[|<clock class>]", e.g. "h100-sxm|cc90|sm132|80g".
  * The canonical model comes from the driver's name through a table (≥ 40 real names, tests/unit/test_key.c); unknown names become
- * lower-case words joined by '-'. MIG slices, PCIe/SXM/NVL/GH200 differ. No UUIDs: equal boards share rows.
+ * lower-case words joined by '-'. Of a GPU of which only the name is known (cc 0) the key is the model alone. MIG slices, PCIe/SXM/NVL/GH200 differ. No UUIDs: equal boards share rows.
  */
 #ifndef MT_DB_KEY_H
 #define MT_DB_KEY_H

@@ -121,8 +121,8 @@ static mt_row row_of(const mt_measurement_row *m)
     const mt_outcome *o = &m->outcome;
     bool is_timed = (o->kind == MT_OUTCOME_OK || o->kind == MT_OUTCOME_CENSORED) && o->timing.median_ns > 0 && isfinite(o->timing.median_ns);
     return (mt_row){.id = m->id, .session = m->session, .created_unix_ms = m->created_unix_ms, .kind = o->kind, .is_timed = is_timed,
-                    .median_ns = is_timed ? o->timing.median_ns : NAN, .low_ns = is_timed && o->timing.low_ns > 0 ? o->timing.low_ns : NAN,
-                    .high_ns = is_timed && o->timing.high_ns > 0 ? o->timing.high_ns : NAN, .norm_error = o->accuracy.output[0] ? o->accuracy.norm_error : NAN,
+                    .median_ns = is_timed ? o->timing.median_ns : NAN, .low_ns = is_timed && o->timing.low_ns > 0 ? mt_timing_low_ns(&o->timing) : NAN,
+                    .high_ns = is_timed && o->timing.high_ns > 0 ? mt_timing_high_ns(&o->timing) : NAN, .norm_error = o->accuracy.output[0] ? o->accuracy.norm_error : NAN,
                     .sm_mhz = o->timing.sm_mhz > 0 ? o->timing.sm_mhz : NAN, .registers = o->resources.registers, .spill_bytes = o->resources.spill_bytes,
                     .smem_bytes = o->resources.dynamic_smem_bytes + o->resources.static_smem_bytes, .samples = o->timing.samples, .dropped = o->timing.dropped,
                     .variant = mt_strdup(m->variant), .text = mt_outcome_is_failure(o->kind) ? mt_strdup(o->text) : NULL};
@@ -177,8 +177,8 @@ static mt_status add_best(void *context, const mt_measurement_row *m, mt_error *
     s->final_id = m->final_id;
     s->tied = m->tied_count;
     s->best_ns = m->outcome.timing.median_ns;
-    s->best_low_ns = m->outcome.timing.low_ns;
-    s->best_high_ns = m->outcome.timing.high_ns;
+    s->best_low_ns = mt_timing_low_ns(&m->outcome.timing);
+    s->best_high_ns = mt_timing_high_ns(&m->outcome.timing);
     s->best_error = m->outcome.accuracy.output[0] ? m->outcome.accuracy.norm_error : NAN;
     return s->best ? mt_query_comparison_points(r->store, m->id, &s->default_ns, &s->baseline_ns, &s->comparison_points, err) : no_memory(err);
 }

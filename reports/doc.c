@@ -214,7 +214,7 @@ void mt_doc_textf(mt_doc *doc, const char *format, ...)
 void mt_doc_cuda(mt_doc *doc, int64_t version)
 {
     if (version) mt_doc_textf(doc, "%lld.%lld", (long long)(version / 1000), (long long)(version % 1000 / 10));
-    else mt_doc_text(doc, "?");
+    else mt_doc_text(doc, "unknown");
 }
 
 mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label)

@@ -65,7 +65,7 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
     mt_doc_subject(doc, subject->place, row->shape);
     mt_doc_text(doc, row->workload);
     mt_doc_number(doc, timing->median_ns / 1e3);
-    mt_doc_number(doc, fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
+    mt_doc_number(doc, mt_timing_half_ns(timing) / 1e3);
     mt_doc_number(doc, subject->default_ns / timing->median_ns);
     mt_doc_number(doc, subject->baseline_ns / timing->median_ns);
     mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
@@ -158,8 +158,12 @@ static mt_status find_usual(const mt_report_context *context, const mt_report_su
     }
     const mt_report_subject *s = first;
     while (!s->best || !mt_report_is_same_group(s, first)) s++;
+    char *defaults = NULL;
     mt_strbuf_clear(usual);
-    mt_status st = mt_query_default_variant(context->store, s->best_id, usual, err);
+    mt_status st = mt_query_usual(context->store, s->kernel, s->kernel_key, &defaults, err); /* as `show` has them: also of knobs that the default point leaves idle */
+    if (st == MT_OK) mt_strbuf_add(usual, defaults);
+    mt_free(defaults);
+    if (st == MT_OK && !usual->length) st = mt_query_default_variant(context->store, s->best_id, usual, err);
     if (st == MT_OK && usual->length) mt_strbuf_add(note, " Rows tell the knobs in which they differ from the default.");
     if (st == MT_OK && !usual->length) mt_strbuf_add(note, " Rows tell all knobs: no default is known.");
     return st;

@@ -70,7 +70,8 @@ static mt_status add_fact(void *context, const char *name, double value, mt_erro
     mt_doc_text(s->doc, s->device->name);
     mt_doc_text(s->doc, s->device->key);
     mt_doc_text(s->doc, name);
-    mt_doc_number(s->doc, value);
+    if (value == 0 && strcmp(name, "cc") == 0) mt_doc_text(s->doc, "unknown"); /* a GPU of which only the name is known */
+    else mt_doc_number(s->doc, value);
     return MT_OK;
 }
 

@@ -19,6 +19,12 @@ typedef struct state {
 static const mt_column tie_columns[] = {{"Subject", NULL}, {"Time (µs)", "%.2f"}, {"From (µs)", "%.2f"}, {"To (µs)", "%.2f"}, {"Ratio to the first", "%.4f"}, {"From", "%.4f"}, {"To", "%.4f"},
                                         {"Is", NULL}, {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Knobs", NULL}, {"Rounds (µs)", NULL}, {0}};
 
+/* Of a subject whose winner has no known interval (another tool's), no finalist has one. */
+static double told(const state *s, double bound_ns)
+{
+    return isnan(s->subject->best_low_ns) ? NAN : bound_ns / 1e3;
+}
+
 /* "12.31 12.30 12.34". */
 static void add_rounds(mt_doc *doc, const mt_finalist_row *f)
 {
@@ -35,7 +41,7 @@ static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error 
     (void)err;
     if (s->rows++ >= s->context->most_rows) return MT_OK;
     mt_doc_subject(s->doc, s->subject->place, s->subject->label);
-    const double numbers[] = {f->median_ns / 1e3, f->low_ns / 1e3, f->high_ns / 1e3, f->ratio, f->ratio_low, f->ratio_high};
+    const double numbers[] = {f->median_ns / 1e3, told(s, f->low_ns), told(s, f->high_ns), f->ratio, f->ratio_low, f->ratio_high};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
     mt_doc_text(s->doc, f->is_picked ? "picked" : f->is_tied ? "tied" : "worse"); /* by time or by energy */
     bool has_energy = f->energy.source != MT_ENERGY_NONE;
@@ -51,7 +57,7 @@ static mt_status add_tie_json(void *context, const mt_finalist_row *f, mt_error 
     state *s = context;
     (void)err;
     mt_strbuf_add(s->json, s->rows++ ? ",[" : "[");
-    const double numbers[] = {f->median_ns / 1e3, f->low_ns / 1e3, f->high_ns / 1e3};
+    const double numbers[] = {f->median_ns / 1e3, told(s, f->low_ns), told(s, f->high_ns)};
     for (size_t i = 0; i < 3; i++) mt_json_double(s->json, numbers[i], 7), mt_strbuf_add_char(s->json, ',');
     mt_strbuf_addf(s->json, "%d,", f->is_picked ? 2 : f->is_tied ? 1 : 0);
     mt_strbuf_add_json(s->json, f->variant);
@@ -81,6 +87,7 @@ static mt_status add_ties(state *s, mt_error *err)
         if (!data->subjects[i].final_id) continue;
         mt_json_name(&ties, data->subjects[i].label);
         mt_strbuf_add_char(&ties, '[');
+        s->subject = &data->subjects[i];
         s->json = &ties;
         s->rows = 0;
         MT_TRY(mt_query_finalists(s->context->store, data->subjects[i].final_id, add_tie_json, s, err));

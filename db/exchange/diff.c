@@ -41,7 +41,7 @@ static const char side_sql[] =
     "AND (?16 IS NULL OR mt_device_matches(?16, d.key, d.name)) AND " MT_IS_RUN("m") " "
     "GROUP BY m.subject_id, m.variant_id) "
     "SELECT k.name, k.key, h.key, w.key, s.regime, s.origin, d.key, h.name, w.name, v.text, ifnull(f.median_ns, m.median_ns), "
-    "CASE WHEN f.median_ns IS NULL THEN m.low_ns ELSE f.low_ns END, CASE WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END, t.nvrtc_version, t.driver_version, "
+    "CASE WHEN m.sample_count = 0 THEN NULL WHEN f.median_ns IS NULL THEN m.low_ns ELSE f.low_ns END, CASE WHEN m.sample_count = 0 THEN NULL WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END, t.nvrtc_version, t.driver_version, "
     "m.created_unix_ms, b.subject_id IS NOT NULL "
     "FROM mine JOIN measurement m ON m.id = mine.id JOIN subject s ON s.id = m.subject_id JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id "
     "JOIN shape h ON h.id = s.shape_id JOIN workload w ON w.id = s.workload_id JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "

@@ -265,6 +265,21 @@ static mt_status sort_values(mt_import *import, size_t number, mt_error *err)
     return ok ? MT_OK : mt_import_no_memory(import, err);
 }
 
+/* ALGO is the knob of the algorithms, whose values are names. Another tool's parameter of that name may have others, and is called ALGO_ then. */
+static mt_status free_algo(mt_import *import, mt_error *err)
+{
+    mt_import_knob *algo = mt_import_find_knob(import, "ALGO");
+    bool has_names = true;
+    for (size_t i = 0; algo && i < algo->value_count; i++) has_names = has_names && mt_text_is_identifier(algo->values[i], strlen(algo->values[i]));
+    if (!algo || has_names || import->own.line1 || mt_import_find_knob(import, "ALGO_")) return MT_OK;
+    char *name = mt_strdup("ALGO_");
+    if (!name) return mt_import_no_memory(import, err);
+    mt_free(algo->name);
+    algo->name = name;
+    import->about.is_algo_renamed = true;
+    return MT_OK;
+}
+
 static mt_status finish(mt_import *import, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -276,6 +291,8 @@ static mt_status finish(mt_import *import, mt_error *err)
     import->about.gpu = import->gpu;
     import->about.kernel = import->kernel;
     import->about.problem = import->problem;
+    import->about.unread_problem = import->unread_problem;
+    MT_TRY(free_algo(import, err));
     import->about.objective = import->objective;
     import->about.results = import->row_count;
     if (!import->own.line1) return MT_OK;
@@ -390,6 +407,7 @@ void mt_import_close(mt_import *import)
     mt_free(import->gpu);
     mt_free(import->kernel);
     mt_free(import->problem);
+    mt_free(import->unread_problem);
     mt_free(import->objective);
     mt_free(import->unpacked);
     mt_free(import->bytes);

@@ -17,6 +17,8 @@ typedef struct mt_import_about {
     const char *gpu;        /* device name; NULL = the file does not say it. NULL for all of these if it is a recording */
     const char *kernel;
     const char *problem;    /* its size, "4096, 4096" */
+    const char *unread_problem; /* a size that is no number and no list of numbers, as the file has it; NULL = none */
+    bool is_algo_renamed;   /* its parameter ALGO, whose values are no names, is the knob ALGO_ */
     const char *shape, *shape_key, *workload, *workload_key; /* of a T4 file that this tool wrote; NULL = the file does not say it */
     const char *objective;  /* what the file's tool looked for, where that was not the time that ranks here; NULL = the time, or the file does not say it */
     size_t results;

@@ -24,7 +24,7 @@ done:
     return st;
 }
 
-/* A number or a list of numbers; a size of another kind is no shape, and left out. */
+/* A number or a list of numbers; a size of another kind is no shape, left out, and told. */
 static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -47,6 +47,7 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
         is_plain = is_plain && strcmp(mt_sql_column(statement, 0), "integer") == 0 && sqlite3_column_int64(statement, 1) > 0;
         mt_strbuf_addf(&text, "%s%s", text.length ? ", " : "", mt_sql_column(statement, 1));
     }
+    if (!text.failed && !is_plain && !(import->unread_problem = mt_strndup(span->text, span->length))) st = mt_import_no_memory(import, err);
     if (!text.failed && (!is_plain || !text.length)) goto done;
     if (!(import->problem = mt_strbuf_take(&text))) st = mt_import_no_memory(import, err);
 done:

@@ -77,6 +77,8 @@ typedef struct mt_lookup_file {
 } mt_lookup_file;
 
 /* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
+/* Behind "in the user's file": which shipped files were asked too, or where there are none. */
+void mt_lookup_tell_shipped(const tunelookup_db *db, char *out, size_t size);
 tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count);
 tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count);
 /* Whether the file, which need not exist, would lie in a share/msda-tune-shipped of any installation. */
@@ -562,8 +564,12 @@ struct tunelookup_plan {
     mt_lookup_misses *misses;         /* NULL unless TUNELOOKUP_COUNT_MISSES */
 };
 
+/* The row whose code, once compiled, is that of a result which has none: its own, or that of a tuned shape with equal values compiled in. NULL: no stored winner's code would be. */
+const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result);
+
 struct tunelookup_db {
     unsigned flags;
+    bool is_default;                  /* opened without a path: the user's and the shipped files */
     mt_lookup_file *files;
     size_t file_count;
     tunelookup_plan *plans;

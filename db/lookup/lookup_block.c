@@ -178,8 +178,9 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
         if (!best.has_several) break;
     }
     loader->is_of_file = false;
-    if (!best.found) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with stored expressions in %s%s", plan->kernel, path_of(loader, 0),
-                                           plan->db->file_count > 1 ? " and the shipped files" : "");
+    char shipped[PATH_MAX + 128];
+    mt_lookup_tell_shipped(plan->db, shipped, sizeof shipped);
+    if (!best.found) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with stored expressions in %s%s", plan->kernel, path_of(loader, 0), shipped);
     memcpy(loader->block->kernel_key, best.key, MT_LOOKUP_KEY_SIZE);
     return TUNELOOKUP_OK;
 }

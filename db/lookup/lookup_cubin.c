@@ -165,7 +165,7 @@ static bool driver_is_too_old(int64_t driver, int64_t nvrtc)
 static bool has_its_code(const mt_lookup_block *block, const mt_lookup_row *row, const tunelookup_result *result, const mt_lookup_variant *variant)
 {
     const mt_lookup_model *model = &block->model;
-    if (!*row->cubin || strcmp(row->variant->text, variant->text) != 0 || variant->algo < 0) return false;
+    if (strcmp(row->variant->text, variant->text) != 0 || variant->algo < 0) return false;
     uint64_t baked = model->variants[variant->algo].baked;
     for (uint32_t i = 0; i < model->name_count; i++) {
         const mt_lookup_model_name *name = &model->names[i];
@@ -181,8 +181,18 @@ static const mt_lookup_row *row_with_code(const mt_lookup_block *block, const tu
     const mt_lookup_row *own = block->rows[result->row_];
     if (result->match == TUNELOOKUP_MATCH_EXACT && *own->cubin) return own;
     for (uint32_t i = 0; i < block->row_count; i++) {
-        if (has_its_code(block, block->rows[i], result, own->variant)) return block->rows[i];
+        if (*block->rows[i]->cubin && has_its_code(block, block->rows[i], result, own->variant)) return block->rows[i];
     }
+    return NULL;
+}
+
+const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result)
+{
+    const mt_lookup_block *block = result->block_;
+    const mt_lookup_row *own = block->rows[result->row_];
+    if (result->match == TUNELOOKUP_MATCH_EXACT) return own->is_recorded ? NULL : own;
+    for (uint32_t i = 0; i < block->row_count; i++)
+        if (!block->rows[i]->is_recorded && has_its_code(block, block->rows[i], result, own->variant)) return block->rows[i];
     return NULL;
 }
 

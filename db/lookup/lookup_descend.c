@@ -110,7 +110,8 @@ static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_
         if (search->witness == SIZE_MAX) continue;
         *row = predictor->rule.rows[search->witness * predictor->rule.variant_count + search->variant];
         if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
-        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
+        bool is_told = a->refused++ < TOLD && a->block->model.launch_count; /* without a launch it is one reason for all, told once in ask() */
+        if (is_told) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
     }
     return false;
 }
@@ -160,8 +161,11 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     mt_rule_search search;
     uint32_t row;
     uint8_t launches;
+    a->refused = 0;
     begin(a, predictor, &search);
-    if (!next_offer(a, predictor, &search, &row, &launches)) return EXHAUSTED;
+    bool is_offered = next_offer(a, predictor, &search, &row, &launches);
+    if (a->refused && !a->block->model.launch_count) SAY(a, "refused:  all %u variants: %s, so nothing says how they are launched\n", a->refused, a->why);
+    if (!is_offered) return EXHAUSTED;
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
     verdict v = judge(a, a->block->rows[row - 1]->variant, &expected);
     say_choice(a, predictor);

@@ -83,11 +83,13 @@ static bool is_folder_below(const char *prefix, char out[PATH_MAX])
     char folder[PATH_MAX];
     struct stat info;
     int length = snprintf(folder, sizeof folder, "%s" SHIPPED, prefix);
-    return length > 0 && length < PATH_MAX && realpath(folder, out) && stat(out, &info) == 0 && S_ISDIR(info.st_mode);
+    bool is_there = length > 0 && length < PATH_MAX && realpath(folder, out) && stat(out, &info) == 0 && S_ISDIR(info.st_mode);
+    if (!is_there) memcpy(out, folder, sizeof folder); /* where it was looked for */
+    return is_there;
 }
 
 /* <prefix>/share/msda-tune-shipped, found from where this library lies, PREFIX/lib/ or PREFIX/lib/<triplet>/, or the program that it is linked into, PREFIX/bin/. An installed tree may be moved. No folder
- * above is looked at: what lies there belongs to something else. */
+ * above is looked at: what lies there belongs to something else. False: *out is where it was looked for, or empty. */
 static bool shipped_folder(char out[PATH_MAX])
 {
     static const char here;
@@ -95,6 +97,7 @@ static bool shipped_folder(char out[PATH_MAX])
     char program[PATH_MAX], place[PATH_MAX];
     bool is_named = dladdr(&here, &self) && self.dli_fname && strchr(self.dli_fname, '/'); /* not in a static program, and a program found by PATH has no folder in its name */
     if (!realpath("/proc/self/exe", program)) *program = '\0';
+    *out = '\0';
     if (!realpath(is_named ? self.dli_fname : program, place)) return false;
     bool is_library = strcmp(place, program) != 0;
     if (!go_up(place)) return false; /* its folder */
@@ -103,6 +106,16 @@ static bool shipped_folder(char out[PATH_MAX])
     if (!go_up(place)) *place = '\0'; /* /bin, /lib: below the root itself */
     if (is_folder_below(place, out)) return true;
     return has_triplet && go_up(place) && is_folder_below(place, out);
+}
+
+void mt_lookup_tell_shipped(const tunelookup_db *db, char *out, size_t size)
+{
+    char folder[PATH_MAX];
+    bool is_there = shipped_folder(folder), has_one = false;
+    for (size_t i = 0; i < db->file_count; i++) has_one = has_one || db->files[i].is_shipped;
+    if (!db->is_default || !size) *out = '\0';
+    else if (has_one) snprintf(out, size, " and the shipped files (%s)", folder);
+    else snprintf(out, size, "; shipped files were looked for in %s, which %s", *folder ? folder : "share/msda-tune-shipped beside the library", is_there ? "has none" : "is not there");
 }
 
 static bool real_folder(const char *path, char real[PATH_MAX])

@@ -107,6 +107,7 @@ tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_d
     db = mt_lookup_alloc(sizeof *db);
     if (!db) return no_memory();
     db->flags = flags;
+    db->is_default = !path;
     LOOKUP_TRY(path ? mt_lookup_given_file(path, &db->files, &db->file_count) : mt_lookup_default_files(&db->files, &db->file_count));
     LOOKUP_TRY(try_files(db));
     *out = db;

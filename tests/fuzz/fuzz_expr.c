@@ -68,7 +68,7 @@ static void check_program(mt_expr *expr)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const mt_expr_scope scope = {lookup, NULL, NULL};
+    const mt_expr_scope scope = {lookup, NULL, NULL, 0};
     mt_expr expr;
     mt_error err = {0};
     char *source = malloc(size + 1);

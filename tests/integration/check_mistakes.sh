@@ -86,7 +86,7 @@ says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^ar
 says 1 'm.ini:27: twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
 says 1 'm.ini:36: reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'm.ini:17: generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
-says 1 'm.ini:31: no __global__ function finnish' 's/= finish/= finnish/'
+says 1 'm.ini:31: algorithm twice: no __global__ function finnish' 's/= finish/= finnish/'
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
@@ -100,9 +100,16 @@ quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constrain
 says 0 'knob UNROLL changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # the headers that are found there are read
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes 2 of 2: no block is larger: BLOCK > 1024" 's/BLOCK <= 1024/BLOCK > 1024/'
+# A column is the line's, of whatever part of a value, and in the line where it stands.
+says 1 'm.ini:10: column 17: unknown name ' 's/^expr = .*/expr = BLOCK <= BLOK/'
+says 1 'm.ini:29: column 20: unknown name ' 's/^grid  = 1$/grid  = N, BLOCK * BLOK/'
+says 1 'm.ini:30: column 6: unknown name ' 's/^grid  = 1$/grid  = N, \\\n  1, BLOK/'
+says 1 'm.ini:5: column 15: unexpected ' 's/^N = 64/N = 64, 8 * + * 2/'
+says 1 'm.ini:2: [kernel] source: ./nowhere.cu: cannot open' 's/k.cu/nowhere.cu/'
+"$tool" check --space m.ini --gpu h100 --json 2>/dev/null | grep -qE '"file":"(./)?m.ini","line":2,"text":"\[kernel\] source: ./nowhere.cu' || { echo 'FAILED: --json: expected the line of the source'; "$tool" check --space m.ini --gpu h100 --json; bad=1; }
 # The cost model: every point has a time.
 says 0 'twice         2   2        0       0' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK)'
-says 1 'm.ini:42: column 1: ceil_div(per_block, BLOCK - 64): division by zero (shape s): not at ALGO=twice;BLOCK=64' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK - 64)'
+says 1 'm.ini:42: column 11: ceil_div(per_block, BLOCK - 64): division by zero (shape s): not at ALGO=twice;BLOCK=64' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK - 64)'
 says 1 'm.ini:41: time_ns is -28 (shape s): expected a time of at least 1 at every point: not at ALGO=twice;BLOCK=128' '$a [model]\ntime_ns = 100 - BLOCK'
 # A GPU that this NVRTC has left behind: none compiles for sm_10, and each says what it compiles for.
 "$tool" check --space good.ini --gpu h100 --arch sm_10 --jobs 1 --no-cache >out.txt 2>&1
@@ -137,9 +144,47 @@ for at in 'twice 2' 'reference 4' 'generator 6'; do
   sed "${line}s/threadIdx/treadIdx/" k.cu >typo.cu
   sed 's/^source .*/source = typo.cu/' good.ini >m.ini
   out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
-  grep -qE "typo.cu:$line: in $name\(\): the source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo in %s: expected it to be named, got:\n%s\n' "$name" "$out"; bad=1; }
+  grep -qE "typo.cu:$line: in $name\(\): the kernel's source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo in %s: expected it to be named, got:\n%s\n' "$name" "$out"; bad=1; }
 done
 printf '\nint tail() { return undefined_here; }\n' >>k.cu # in no kernel
 out=$("$tool" check --space good.ini --gpu h100 --jobs 1 --no-cache 2>&1)
-grep -qE 'k.cu:[0-9]+: (in [a-z]+\(\): )?the source does not compile:$' <<<"$out" || { printf 'FAILED: a typo outside: got:\n%s\n' "$out"; bad=1; }
+grep -qE "k.cu:[0-9]+: (in [a-z]+\(\): )?the kernel's source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo outside: got:\n%s\n' "$out"; bad=1; }
+# No kernel at all is no kernel, whatever left the source empty; and an algorithm's own code counts, not what another's has.
+cat >none.ini <<'END'
+[kernel]
+source    = none.cu
+reference = default
+[shape s]
+N = 64
+[algorithm plan]
+[algorithm second]
+entry = finish
+[param BLOCK]
+values = 64, 128
+[arg out]
+kind  = tensor
+role  = out
+dtype = f32
+shape = N
+[launch 1]
+args  = out
+grid  = 1
+block = BLOCK
+END
+none_says() { # TEXT SOURCE [OPTION]
+  printf '%s\n' "$2" >none.cu
+  out=$("$tool" check --space none.ini --gpu h100 --jobs 1 --no-cache ${3:+"$3"} 2>/dev/null; "$tool" check --space none.ini --gpu h100 --jobs 1 --no-cache 2>&1 >/dev/null)
+  rc=$?
+  [ $rc = 1 ] && grep -qF -- "$1" <<<"$out" || { printf 'FAILED: %s: expected exit 1 and "%s", got %s:\n%s\n' "$2" "$1" $rc "$out"; bad=1; }
+}
+kernel='extern "C" __global__ void plan(float *out) { out[threadIdx.x] = 2; }'
+other='extern "C" __global__ void finish(float *out) { out[threadIdx.x] = 2; }'
+for source in '' $'#if ALGO == ALGO_plam\n'"$kernel"$'\n#endif' '__device__ void plan(float *out) { out[threadIdx.x] = 2; }'; do
+  none_says 'none.ini:16: no __global__ function plan (extern "C") in the compiled source, which has none' "$source"
+done
+none_says '"file":"none.ini","line":16,"text":"algorithm second: no __global__ function finish (extern \"C\") in the compiled source, which has none"' $'#if ALGO == ALGO_plan\n'"$kernel"$'\n#endif' --json
+none_says 'none.ini:16: algorithm second: no __global__ function finish (extern "C") in the compiled source, which has plan' "$kernel"
+# A header that is not there is the kernel's mistake, though the default variant is compiled first, as the reference.
+none_says "none.cu:1: the kernel's source does not compile:" $'#include "nothere.h"\n'"$kernel$other"
+none_says "none.cu:1: in plan(): the kernel's source does not compile with the knobs of the default point:" "${kernel/threadIdx/treadIdx}"$'\n'"$other"
 exit $bad

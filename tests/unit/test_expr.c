@@ -48,7 +48,7 @@ static size_t all_names(void *context, const char *const **names)
     return NAME_COUNT;
 }
 
-static const mt_expr_scope scope = {lookup, all_names, NULL};
+static const mt_expr_scope scope = {lookup, all_names, NULL, 0};
 static mt_error err;
 static mt_expr expr;
 
@@ -356,7 +356,7 @@ END_TEST
 
 START_TEST(without_suggestions)
 {
-    const mt_expr_scope bare = {lookup, NULL, NULL};
+    const mt_expr_scope bare = {lookup, NULL, NULL, 0};
     ck_assert_int_eq(mt_expr_parse("x.ini:12", "CLUTSER", &bare, &expr, NULL), MT_ERR_SYNTAX);
     ck_assert_int_eq(mt_expr_parse("x.ini:12", "CLUTSER", &bare, &expr, &err), MT_ERR_SYNTAX);
     ck_assert_str_eq(err.message, "x.ini:12: column 1: unknown name 'CLUTSER'");

@@ -51,6 +51,7 @@ START_TEST(in_the_cubin)
     ck_assert_str_eq(check(NULL, path, "fake_init", narrow, 3, none), "fake_init: parameter 2 has 8 bytes, the launch gives 4");
     ck_assert_str_eq(check(NULL, path, "fake_init", bytes, 3, needed), "no variable filter in the compiled source, and no launch takes weights");
     ck_assert_str_eq(check(NULL, path, "fake_init", bytes, 3, idle), "");
+    ck_assert_str_eq(check(NULL, path, "fake_ini", bytes, 3, none), "no __global__ function fake_ini (extern \"C\") in the compiled source, which has fake_init, fake_add_reference, fake_add_under_another_name");
     ck_assert_str_eq(check(NULL, "/nowhere.cubin", "fake_init", bytes, 2, none), "");
 }
 END_TEST

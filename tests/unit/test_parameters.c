@@ -31,6 +31,11 @@ START_TEST(are_read)
     ck_assert_int_eq(mt_variable_bytes(cubin, bytes, "fake_init"), 0); /* a kernel */
     ck_assert_int_eq(mt_variable_bytes(cubin, bytes, ".nv.reservedSmem.offset0"), 0); /* of another module */
     ck_assert_int_eq(mt_variable_bytes("FAKE-CUBIN 1\n", 13, "fake_init"), -1);
+    mt_strbuf names = {0};
+    ck_assert(!mt_kernels_read("FAKE-CUBIN 1\n", 13, &names) && !names.length);
+    ck_assert(mt_kernels_read(cubin, bytes, &names));
+    ck_assert_str_eq(mt_strbuf_text(&names), "fake_init\nfake_add_reference\nfake_add_under_another_name\n");
+    mt_strbuf_free(&names);
     mt_free(cubin);
 }
 END_TEST
@@ -46,6 +51,9 @@ START_TEST(cut_short)
         memcpy(cut, cubin, length);
         if (mt_parameters_read(cut, length, "fake_init", &p)) ck_assert_uint_eq(p.count, 3);
         ck_assert_int_le(mt_variable_bytes(cut, length, "fake_init"), 0);
+        mt_strbuf names = {0};
+        mt_kernels_read(cut, length, &names);
+        mt_strbuf_free(&names);
         mt_free(cut);
     }
     mt_free(cubin);
@@ -62,6 +70,9 @@ START_TEST(damaged)
         cubin[at] = (char)~kept;
         if (mt_parameters_read(cubin, bytes, "fake_init", &p)) ck_assert_uint_le(p.count, MT_PARAMETERS_MOST);
         mt_variable_bytes(cubin, bytes, ".nv.reservedSmem.offset0");
+        mt_strbuf names = {0};
+        mt_kernels_read(cubin, bytes, &names);
+        mt_strbuf_free(&names);
         cubin[at] = kept;
     }
     mt_free(cubin);

@@ -325,7 +325,7 @@ START_TEST(a_missing_source_is_named)
     mt_error err = { 0 };
     ck_assert_int_ne(mt_source_load(spec, &source, &err), MT_OK);
     must_contain(err.message, "k.cu: cannot open");
-    must_contain(err.message, ".ini: [kernel] source: "); /* where it is named */
+    must_contain(err.message, ".ini:2: [kernel] source: "); /* where it is named */
     mt_spec_free(spec);
     drop(&f);
 }

@@ -278,11 +278,28 @@ START_TEST(test_no_folder_above)
 }
 END_TEST
 
+/* What a program asks in vain names where shipped files were looked for: it may have been put where none are. */
+START_TEST(test_place_of_no_shipped_files)
+{
+    char place[256];
+    make_prefix(2000);
+    lookup_writer w = lookup_begin(lookup_spec, "other", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_end(&w);
+    shell("cd '%s/prefix' && mkdir -p '%s'", fixture_folder, "libexec/bin");
+    shell("cd '%s/prefix' && cp bin/asker '%s/asker2'", fixture_folder, "libexec/bin");
+    run_program("libexec/bin", "asker2", "");
+    snprintf(place, sizeof place, "t.sqlite; shipped files were looked for in %s/prefix/libexec/share/msda-tune-shipped, which is not there", fixture_folder);
+    ck_told("no kernel toy with stored expressions in ");
+    ck_told(place);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing, test_broken_user_file_hides_nothing,
                                    test_broken_source_hides_no_other_source,
-                                   test_only_the_folder_makes_a_file_shipped, test_link_among_the_shipped, test_no_folder_above };
+                                   test_only_the_folder_makes_a_file_shipped, test_link_among_the_shipped, test_no_folder_above, test_place_of_no_shipped_files };
     if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10), argc > 2 ? argv[2] : NULL);
     return fixture_run("tunelookup_shipped", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,6 +1,7 @@
 #include "tuner/base/outcome.h"
 
 #include <stdarg.h>
+#include <math.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -37,6 +38,21 @@ bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind)
     if (i == MT_OUTCOME_KIND_COUNT) return false;
     *kind = (mt_outcome_kind)i;
     return true;
+}
+
+double mt_timing_low_ns(const mt_timing *timing)
+{
+    return timing->samples ? timing->low_ns : NAN;
+}
+
+double mt_timing_high_ns(const mt_timing *timing)
+{
+    return timing->samples ? timing->high_ns : NAN;
+}
+
+double mt_timing_half_ns(const mt_timing *timing)
+{
+    return fmax(mt_timing_high_ns(timing) - timing->median_ns, timing->median_ns - mt_timing_low_ns(timing));
 }
 
 bool mt_outcome_is_timed(mt_outcome_kind kind)

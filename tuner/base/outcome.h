@@ -65,6 +65,11 @@ typedef struct mt_timing {
     mt_l2 l2;
 } mt_timing;
 
+/* The interval as it is told: NAN where there is none, since nothing says of how many samples the median is (results of other tools). */
+double mt_timing_low_ns(const mt_timing *timing);
+double mt_timing_high_ns(const mt_timing *timing);
+double mt_timing_half_ns(const mt_timing *timing); /* its larger half */
+
 /* The worst output, over outputs and seeds. Filled whenever a comparison took place, also for WRONG_RESULT. */
 typedef struct mt_accuracy {
     char output[64];        /* argument's name; "" = nothing compared */

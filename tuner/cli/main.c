@@ -8,6 +8,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/share.h"
 
 /* A full disk or a closed pipe must not look like success. */
 static mt_status flush_output(mt_status st, mt_error *err)
@@ -24,6 +25,18 @@ static int finish(mt_status st, mt_error *err)
     else if (st != MT_OK)
         mt_log_error("%s", err->message);
     return mt_status_exit_code(st);
+}
+
+/* Recordings need no GPU. A command that knows which kernel is meant has named its recordings already. */
+static void name_recorded(mt_error *err)
+{
+    char reason[sizeof err->message];
+    mt_strbuf hint = {0};
+    if (strstr(err->message, "record")) return;
+    snprintf(reason, sizeof reason, "%s", err->message);
+    mt_share_recorded_hint(NULL, NULL, &hint);
+    MT_FAIL(err, MT_ERR_NO_GPU, "%.*s\n%s", 1500, reason, mt_strbuf_text(&hint));
+    mt_strbuf_free(&hint);
 }
 
 /* Started with 0, 1 or 2 closed, the next file opened would get that number, and libuv aborts over it. Opened against its direction, so that
@@ -64,5 +77,7 @@ int main(int argc, char **argv)
     if (!command) return finish(mt_command_unknown(word, &err), &err);
     int used = is_named ? 2 : 1;
     if (command->raw) return command->raw(argc - used, argv + used);
-    return finish(mt_command_run(command, argc - used, argv + used, &err), &err);
+    mt_status st = mt_command_run(command, argc - used, argv + used, &err);
+    if (st == MT_ERR_NO_GPU) name_recorded(&err);
+    return finish(st, &err);
 }

@@ -159,8 +159,9 @@ static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err
     return MT_OK;
 }
 
-mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_error *err)
+mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_store **under, mt_error *err)
 {
+    mt_error ignored;
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
     const mt_filter filter = {.gpu = gpu, .kernel = kernel, .origin = &recorded};
     bool has_both = false;
@@ -168,7 +169,10 @@ mt_status mt_share_recordings_of(const char *given, const char *gpu, const char 
     if (given) return mt_share_recordings(given, store, err);
     MT_TRY(mt_share_open_own_recordings(store, err));
     if (*store) MT_TRY(mt_query_tuned(*store, &filter, on_tuned, &has_both, err));
-    if (has_both) return MT_OK;
+    if (has_both) {
+        if (mt_share_recordings(NULL, under, &ignored) != MT_OK) *under = NULL;
+        return MT_OK;
+    }
     mt_store_close(*store);
     *store = NULL;
     st = mt_share_recordings(NULL, store, err);
@@ -244,9 +248,10 @@ void mt_share_recorded_hint(const char *given, const char *kernel, mt_strbuf *te
     find_recorded(stores, &gpus);
     find_recorded(stores, &others);
     if (gpus.count) {
-        mt_strbuf_addf(text, "GPUs that %s was recorded on, which need no hardware: ", kernel);
+        if (kernel) mt_strbuf_addf(text, "GPUs that %s was recorded on, which need no hardware: ", kernel);
+        else mt_strbuf_add(text, "GPUs that were recorded, which need no hardware: ");
         add_models(text, &gpus);
-        mt_strbuf_addf(text, " (try --gpu recorded:%.*s)", (int)strcspn(gpus.keys[0], "|"), gpus.keys[0]);
+        mt_strbuf_addf(text, " (%s --gpu recorded:%.*s)", kernel ? "try" : "tune and lookup take", (int)strcspn(gpus.keys[0], "|"), gpus.keys[0]);
     } else if (others.count) {
         mt_strbuf_addf(text, "there is no recording of %s; other kernels were recorded on ", kernel);
         add_models(text, &others);

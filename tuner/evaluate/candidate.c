@@ -31,7 +31,7 @@ mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
         goto done;
     }
-    MT_TRY(mt_needs_of_variant(spec, &plan, spec->algorithms[point.level[0]].is_yardstick, &candidate->needs, err));
+    MT_TRY(mt_needs_of_variant(spec, &plan, &spec->algorithms[point.level[0]], &candidate->needs, err));
     MT_TRY(mt_options_variant(env, &candidate->options, err));
 done:
     mt_plan_free(&plan);

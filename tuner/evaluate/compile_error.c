@@ -7,8 +7,16 @@
 
 #include "tuner/base/strbuf.h"
 
+/* NVRTC ends at once at "catastrophic" errors, such as a header that is not there: these are the same whatever the knobs are. */
+static bool says_error(const char *text, bool *is_catastrophic)
+{
+    static const char plain[] = "): error", catastrophic[] = "): catastrophic error";
+    *is_catastrophic = strncmp(text, catastrophic, sizeof catastrophic - 1) == 0;
+    return *is_catastrophic || strncmp(text, plain, sizeof plain - 1) == 0;
+}
+
 /* The first "NAME(LINE): error" of the log that names a file of the source; NULL: none does. */
-static const mt_source_file *first_error(const mt_source *source, const char *log, long *line)
+static const mt_source_file *first_error(const mt_source *source, const char *log, long *line, bool *is_catastrophic)
 {
     for (const char *at = log; *at; at += strcspn(at, "\n"), at += *at == '\n') {
         for (size_t i = 0; i < source->file_count; i++) {
@@ -17,7 +25,7 @@ static const mt_source_file *first_error(const mt_source *source, const char *lo
             char *end;
             if (strncmp(at, file->name, length) != 0 || at[length] != '(') continue;
             *line = strtol(at + length + 1, &end, 10);
-            if (strncmp(end, "): error", 8) == 0) return file;
+            if (says_error(end, is_catastrophic)) return file;
         }
     }
     return NULL;
@@ -65,11 +73,12 @@ void mt_attribute_compile_error(const mt_source *source, bool is_by_default, con
     mt_strbuf where = {0};
     size_t length = 0;
     long line = 0;
-    const mt_source_file *file = first_error(source, log, &line);
+    bool is_catastrophic = false;
+    const mt_source_file *file = first_error(source, log, &line, &is_catastrophic);
     if (file) mt_strbuf_addf(&where, "%s:%ld: ", file->path, line);
-    if (file) name = function_at(file->text, line, &length);
+    if (file && !is_catastrophic) name = function_at(file->text, line, &length);
     if (name) mt_strbuf_addf(&where, "in %.*s(): ", (int)length, name);
-    const char *what = file ? "the source does not compile" : is_by_default ? "the reference does not compile" : "the reference and the input generators do not compile";
-    mt_error_set(error, MT_ERR_COMPILE, "%s%s%s:\n%s", mt_strbuf_text(&where), what, is_by_default ? " with the default's knobs (reference = default)" : "", log);
+    mt_error_set(error, MT_ERR_COMPILE, "%sthe kernel's source does not compile%s:\n%s", mt_strbuf_text(&where),
+                 is_by_default && !is_catastrophic ? " with the knobs of the default point" : "", log);
     mt_strbuf_free(&where);
 }

@@ -22,7 +22,7 @@ struct recorded {
 
 typedef struct eval_replay {
     mt_evaluator base;
-    mt_store *recordings;
+    mt_store *recordings, *under; /* under: answers for subjects that `recordings` lacks; NULL = none */
     const mt_spec *spec;
     char *gpu_key;
     mt_hash kernel_key; /* of the source that was recorded */
@@ -197,6 +197,22 @@ static void warn_of_strangers(eval_replay *self)
     mt_log_warn("%zu of %zu rows of the recording are left out, first: %s", self->strangers, self->strangers + self->count, self->stranger.message);
 }
 
+static mt_status on_any(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row;
+    *(bool *)context = true;
+    return MT_FAIL(err, MT_ERR_INTERRUPTED, "one row is enough");
+}
+
+/* One's own recording of a shape hides the shipped one of the same. */
+static void tell_hidden(const eval_replay *self, const mt_filter *filter, const char *shape)
+{
+    mt_error ignored;
+    bool is_hidden = false;
+    if (self->under) mt_query_measurements(self->under, filter, on_any, &is_hidden, &ignored);
+    if (is_hidden) mt_log_warn("shape %s is replayed from %s, not from the shipped recording; --recordings FILE chooses one", shape, mt_store_path(self->recordings));
+}
+
 static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
@@ -208,6 +224,8 @@ static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_wo
     filter.with_samples = true;
     self->strangers = self->seen = 0;
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
+    if (self->seen) tell_hidden(self, &filter, shape->name);
+    else if (self->under) MT_TRY(mt_query_measurements(self->under, &filter, on_row, self, err));
     if (!self->seen) {
         st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_l2_name(l2));
         goto done;
@@ -419,4 +437,9 @@ mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_
     }
     *evaluator = &self->base;
     return MT_OK;
+}
+
+void mt_eval_replay_over(mt_evaluator *evaluator, mt_store *under)
+{
+    from_base(evaluator)->under = under;
 }

@@ -3,12 +3,14 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
 char *mt_facts_to_json(const mt_device_facts *facts)
 {
     mt_strbuf json = {0};
+    if (!facts->cc) return mt_strdup("{\"cc\":0}"); /* only its name is known: no fact is said */
     for (size_t i = 0; i < mt_facts_count(); i++) {
         mt_strbuf_addf(&json, "%c\"%s\":%lld", i ? ',' : '{', mt_facts_name(i), (long long)mt_facts_value(facts, i));
     }

@@ -10,22 +10,22 @@
 
 /* ---- making ---- */
 
-static mt_status add_kernel(mt_needs *needs, const char *entry, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
+static mt_status add_kernel(mt_needs *needs, const char *entry, const char *algorithm, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
 {
-    mt_needed_kernel kernel = {.entry = entry, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
+    mt_needed_kernel kernel = {.entry = entry, .algorithm = algorithm, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
     if (!kernel.bytes) return mt_no_memory("candidate", err);
     *added = &needs->kernels[needs->kernel_count++];
     **added = kernel;
     return MT_OK;
 }
 
-static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
+static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const char *algorithm, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < count; i++) {
         mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
-        MT_TRY(add_kernel(needs, launches[i].entry, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
+        MT_TRY(add_kernel(needs, launches[i].entry, algorithm, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
     }
 done:
@@ -39,15 +39,15 @@ static mt_status make_room(mt_needs *needs, size_t kernels, size_t variables, mt
     return needs->kernels && needs->variables ? MT_OK : mt_no_memory("candidate", err);
 }
 
-mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, bool is_yardstick, mt_needs *needs, mt_error *err)
+mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt_algorithm *algorithm, mt_needs *needs, mt_error *err)
 {
     mt_status st;
     MT_TRY(make_room(needs, plan->launch_count + plan->prepare_count, plan->arg_count, err));
-    MT_TRY(add_launches(needs, spec, plan, plan->launches, plan->launch_count, err));
-    MT_TRY(add_launches(needs, spec, plan, plan->prepares, plan->prepare_count, err));
+    MT_TRY(add_launches(needs, spec, algorithm->name, plan, plan->launches, plan->launch_count, err));
+    MT_TRY(add_launches(needs, spec, algorithm->name, plan, plan->prepares, plan->prepare_count, err));
     for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/constants.c) */
         const mt_arg *arg = &spec->args[i];
-        bool is_needed = !plan->args[i].used && !is_yardstick;
+        bool is_needed = !plan->args[i].used && !algorithm->is_yardstick;
         if (arg->constant) needs->variables[needs->variable_count++] = (mt_needed_variable){arg->constant, is_needed ? arg->name : NULL, plan->args[i].tensor.bytes};
     }
 done:
@@ -58,15 +58,16 @@ mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_
 {
     enum { PARAMETERS = 3, BYTES = 8 }; /* of every kernel that makes an input */
     mt_status st;
+    const char *algorithm = spec->reference_is_default ? spec->algorithms[0].name : NULL;
     MT_TRY(make_room(needs, spec->arg_count + reference->launch_count + reference->prepare_count, 0, err));
     for (size_t i = 0; i < spec->arg_count; i++) {
         mt_needed_kernel *kernel = NULL;
         if (spec->args[i].kind != MT_ARG_TENSOR || spec->args[i].init != MT_INIT_KERNEL) continue;
-        MT_TRY(add_kernel(needs, spec->args[i].init_kernel, PARAMETERS, mt_spec_place(spec, spec->args[i].line), &kernel, err));
+        MT_TRY(add_kernel(needs, spec->args[i].init_kernel, NULL, PARAMETERS, mt_spec_place(spec, spec->args[i].line), &kernel, err));
         for (size_t a = 0; a < PARAMETERS; a++) kernel->bytes[a] = BYTES;
     }
-    MT_TRY(add_launches(needs, spec, reference, reference->launches, reference->launch_count, err));
-    st = add_launches(needs, spec, reference, reference->prepares, reference->prepare_count, err);
+    MT_TRY(add_launches(needs, spec, algorithm, reference, reference->launches, reference->launch_count, err));
+    st = add_launches(needs, spec, algorithm, reference, reference->prepares, reference->prepare_count, err);
 done:
     return st;
 }
@@ -79,26 +80,29 @@ void mt_needs_free(mt_needs *needs)
     *needs = (mt_needs){0};
 }
 
-/* ---- against the compiler's log ---- */
+/* ---- kernels ---- */
 
-static const char entry_line[] = "Compiling entry function '";
-
-/* The name in the next line in which ptxas speaks of an entry, "… entry function 'NAME' for 'sm_90a'", and behind it; NULL: no further one. */
-static const char *next_entry(const char **log, size_t *length)
+/* The names of the kernels that were compiled, each with a line end: the cubin knows them; where it is not understood here, the lines "Compiling entry function 'NAME' for 'sm_90a'" of ptxas do.
+ * false: it can't be told, since the log was cut, or is another compiler's. */
+static bool list_kernels(const char *log, const char *cubin, size_t bytes, mt_strbuf *names)
 {
-    const char *name = strstr(*log, entry_line);
-    if (!name) return NULL;
-    name += sizeof entry_line - 1;
-    *length = strcspn(name, "'");
-    *log = name + *length;
-    return name;
+    static const char line[] = "Compiling entry function '";
+    if (mt_kernels_read(cubin, bytes, names)) return true;
+    if (!log || !strstr(log, line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return false;
+    for (const char *name = log; (name = strstr(name, line));) {
+        name += sizeof line - 1;
+        mt_strbuf_add_bytes(names, name, strcspn(name, "'"));
+        mt_strbuf_add(names, "\n");
+    }
+    return true;
 }
 
-static bool log_has(const char *log, const char *entry)
+static bool has_line(const char *names, const char *wanted)
 {
-    size_t length;
-    for (const char *name; (name = next_entry(&log, &length));)
-        if (length == strlen(entry) && strncmp(name, entry, length) == 0) return true;
+    for (size_t length; *names; names += length + 1) {
+        length = strcspn(names, "\n");
+        if (length == strlen(wanted) && strncmp(names, wanted, length) == 0) return true;
+    }
     return false;
 }
 
@@ -108,37 +112,40 @@ static void add_place(const mt_place *place, mt_strbuf *why)
 }
 
 /* Says what there is instead: most often the name with C++ decoration, _Z9decoratedPf. */
-static void explain_missing(const char *log, const mt_needed_kernel *kernel, mt_strbuf *why)
+static void explain_missing(const char *names, const mt_needed_kernel *kernel, mt_strbuf *why)
 {
     const char *entry = kernel->entry;
     char decorated[320];
     mt_strbuf others = {0};
-    size_t length, known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
+    size_t known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
     add_place(&kernel->place, why);
+    if (kernel->algorithm && strcmp(kernel->algorithm, entry) != 0) mt_strbuf_addf(why, "algorithm %s: ", kernel->algorithm);
     mt_strbuf_addf(why, "no __global__ function %s (extern \"C\") in the compiled source", entry);
-    for (const char *name; (name = next_entry(&log, &length));) {
-        if (known < sizeof decorated && strncmp(name, decorated, known) == 0) {
-            mt_strbuf_addf(why, "; it has the C++ name %.*s: %s", (int)length, name,
-                           name[known] == 'I' ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it, or take this name for the entry");
-            mt_strbuf_clear(&others);
-            break;
+    for (size_t length; *names; names += length + 1) {
+        length = strcspn(names, "\n");
+        if (known < sizeof decorated && strncmp(names, decorated, known) == 0) {
+            mt_strbuf_addf(why, "; it has the C++ name %.*s: %s", (int)length, names,
+                           names[known] == 'I' ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it, or take this name for the entry");
+            goto done;
         }
         if (others.length) mt_strbuf_add(&others, ", ");
-        if (!mt_cpp_name(name, length, &others)) mt_strbuf_add_bytes(&others, name, length);
+        if (!mt_cpp_name(names, length, &others)) mt_strbuf_add_bytes(&others, names, length);
     }
-    if (others.length) mt_strbuf_addf(why, ", which has %.300s", mt_strbuf_text(&others));
+    mt_strbuf_addf(why, ", which has %.300s", others.length ? mt_strbuf_text(&others) : "none");
+done:
     mt_strbuf_free(&others);
 }
 
-/* The log can't tell when it was cut, or is another compiler's. */
-static void check_log(const mt_needs *needs, const char *log, mt_strbuf *why)
+static void check_entries(const mt_needs *needs, const char *log, const char *cubin, size_t bytes, mt_strbuf *why)
 {
-    if (!log || !strstr(log, entry_line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return;
-    for (size_t i = 0; i < needs->kernel_count && !why->length; i++)
-        if (!log_has(log, needs->kernels[i].entry)) explain_missing(log, &needs->kernels[i], why);
+    mt_strbuf names = {0};
+    bool is_known = list_kernels(log, cubin, bytes, &names);
+    for (size_t i = 0; is_known && i < needs->kernel_count && !why->length; i++)
+        if (!has_line(mt_strbuf_text(&names), needs->kernels[i].entry)) explain_missing(mt_strbuf_text(&names), &needs->kernels[i], why);
+    mt_strbuf_free(&names);
 }
 
-/* ---- against the cubin ---- */
+/* ---- parameters and variables ---- */
 
 static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size_t bytes, mt_strbuf *why)
 {
@@ -168,9 +175,9 @@ void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, mt_strbu
 {
     char *cubin = NULL;
     size_t bytes = 0;
-    check_log(needs, compiled->log, why);
-    if (why->length || !compiled->cubin_path || mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return;
-    for (size_t i = 0; i < needs->kernel_count && !why->length; i++) check_kernel(&needs->kernels[i], cubin, bytes, why);
-    for (size_t i = 0; i < needs->variable_count && !why->length; i++) check_variable(&needs->variables[i], cubin, bytes, why);
+    if (compiled->cubin_path && mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) cubin = NULL, bytes = 0;
+    check_entries(needs, compiled->log, cubin, bytes, why);
+    for (size_t i = 0; cubin && i < needs->kernel_count && !why->length; i++) check_kernel(&needs->kernels[i], cubin, bytes, why);
+    for (size_t i = 0; cubin && i < needs->variable_count && !why->length; i++) check_variable(&needs->variables[i], cubin, bytes, why);
     mt_free(cubin);
 }

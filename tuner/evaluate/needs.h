@@ -7,6 +7,7 @@
 
 typedef struct mt_needed_kernel {
     const char *entry;
+    const char *algorithm;  /* that launches it, for messages; NULL = the reference, or an input */
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
     mt_place place;         /* of the section that launches it, for messages; path NULL = none */
@@ -24,7 +25,7 @@ typedef struct mt_needs {   /* names are the spec's */
 } mt_needs;
 
 /* Of a variant's launches, prepares and constants. `needs` is zeroed. */
-mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, bool is_yardstick, mt_needs *needs, mt_error *err);
+mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt_algorithm *algorithm, mt_needs *needs, mt_error *err);
 /* Of the reference's launches (a zeroed plan: there is none) and of the kernels that make inputs. */
 mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_needs *needs, mt_error *err);
 void mt_needs_free(mt_needs *needs); /* zeroed struct is fine; zeroes it */

@@ -11,7 +11,8 @@ enum {
     ATTRIBUTE_PARAMETER = 0x17,       /* u32 unused, u16 ordinal, u16 offset, u32 with the size from bit 18 on */
     ATTRIBUTE_PARAMETER_BYTES = 0x19, /* of all together */
     PARAMETER_RECORD = 12,
-    SIZE_SHIFT = 18
+    SIZE_SHIFT = 18,
+    SYMBOL_IS_ENTRY = 0x10 /* in a symbol's st_other: a kernel, not a __device__ function */
 };
 
 typedef struct span {
@@ -86,6 +87,20 @@ bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_p
     for (size_t i = 0; i < parameters->count; i++)
         if (!parameters->bytes[i]) return false;
     return total >= 0 && end == (uint64_t)total;
+}
+
+bool mt_kernels_read(const void *cubin, size_t bytes, mt_strbuf *kernels)
+{
+    span symbols, names, text;
+    Elf64_Sym symbol;
+    if (!find_section((span){cubin, bytes}, ".symtab", &symbols) || !find_section((span){cubin, bytes}, ".strtab", &names)) return false;
+    if (!names.bytes || names.data[names.bytes - 1]) return false;
+    for (size_t at = 0; at + sizeof symbol <= symbols.bytes; at += sizeof symbol) {
+        memcpy(&symbol, symbols.data + at, sizeof symbol);
+        bool is_kernel = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_other & SYMBOL_IS_ENTRY && symbol.st_shndx != SHN_UNDEF;
+        if (is_kernel && part(names, symbol.st_name, 1, &text)) mt_strbuf_addf(kernels, "%s\n", (const char *)text.data);
+    }
+    return true;
 }
 
 int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name)

@@ -356,8 +356,8 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->text = mt_strdup(row->variant);
     if (!winner->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     winner->summary->best_ns = row->outcome.timing.median_ns;
-    winner->summary->low_ns = row->outcome.timing.low_ns;
-    winner->summary->high_ns = row->outcome.timing.high_ns;
+    winner->summary->low_ns = mt_timing_low_ns(&row->outcome.timing);
+    winner->summary->high_ns = mt_timing_high_ns(&row->outcome.timing);
     winner->summary->objective = row->objective;
     winner->summary->energy = row->outcome.energy;
     winner->summary->is_programmatic = row->is_programmatic;

@@ -101,6 +101,7 @@ static mt_status read_pair(given *g, char *pair, mt_error *err)
     const mt_shape *first = &g->spec->shapes[0];
     const mt_setting *setting = mt_settings_find(first->settings, first->setting_count, pair);
     if (!setting) return unknown_name(g->spec, pair, err);
+    if (strchr(value, '=')) return MT_FAIL(err, MT_ERR_SPEC, "`%.64s=%.200s`: separate values by ; as in NAME=VALUE;NAME=VALUE", pair, value);
     size_t index = (size_t)(setting - first->settings);
     if (g->owned[index]) return MT_FAIL(err, MT_ERR_SPEC, "%s is given twice", pair);
     return read_value(g, index, value, err);

@@ -220,9 +220,9 @@ mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *v
 
 mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err)
 {
-    mt_place place = mt_spec_place(env->spec, fault->expr->line);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)%s", place.path, place.line,
-                   mt_expr_column(fault->expr, fault->token),
+    int line = fault->expr->line, first = mt_spec_column(env->spec, &line, fault->expr->source), column = mt_expr_column(fault->expr, fault->token);
+    mt_place place = mt_spec_place(env->spec, line);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)%s", place.path, place.line, first && column ? first + column - 1 : column,
                    fault->expr->source, mt_program_strerror(status), env->shape->name, where, mt_expr_advice(fault->expr, fault->token, status));
 }
 

@@ -26,6 +26,7 @@ typedef struct mt_expr_scope {
     mt_expr_lookup lookup;
     mt_expr_names names;
     void *context;
+    int column; /* at which the expression begins in its line, 1-based; 0: it can't be told, columns are counted in the expression */
 } mt_expr_scope;
 
 /* One parsed expression. `program` is loaded from `program_text`; its slots are bound by the owner (space.c). */
@@ -38,7 +39,7 @@ typedef struct mt_expr {
     int *columns; /* of each token of the program, 1-based in source; see mt_expr_column */
 } mt_expr;
 
-/* Parses source; `where` is "file:line" and stands in front of messages, which give the column within the expression and what was expected.
+/* Parses source; `where` is "file:line" and stands in front of messages, which give the column and what was expected.
  * An expression without names is also evaluated once, so that 1 / 0 is refused here. */
 mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_scope *scope, mt_expr *out, mt_error *err);
 void mt_expr_free(mt_expr *expr); /* zeroed struct is fine */

@@ -13,6 +13,7 @@ mt_status mt_expr_fail(const mt_expr_parser *p, int column, const char *format, 
     va_start(args, format);
     mt_strbuf_addv(&message, format, args);
     va_end(args);
+    if (p->scope->column) column += p->scope->column - 1;
     mt_status st = MT_FAIL(p->err, MT_ERR_SYNTAX, "%s: column %d: %s", p->where, column, mt_strbuf_text(&message));
     mt_strbuf_free(&message);
     return st;

@@ -217,9 +217,9 @@ static mt_status parse_entry(parser *p, piece line)
 
 mt_status mt_ini_parse(const char *path, const char *text, size_t length, mt_ini *ini, mt_error *err)
 {
-    *ini = (mt_ini){.path = mt_strdup(path)};
+    *ini = (mt_ini){.path = mt_strdup(path), .text = mt_strndup(text, length)};
     parser p = {.path = path, .at = text, .end = text + length, .ini = ini, .err = err};
-    mt_status st = ini->path ? MT_OK : fail_memory(&p);
+    mt_status st = ini->path && ini->text ? MT_OK : fail_memory(&p);
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) p.at += 3;
     bool more = true;
     while (st == MT_OK && more) {

@@ -48,6 +48,7 @@ typedef struct mt_place {
 
 typedef struct mt_ini {
     char *path; /* as given, for messages */
+    char *text; /* all of it, for mt_ini_column; NULL: it was put together */
     mt_ini_section *sections;
     size_t section_count, section_capacity;
     mt_ini_section includes; /* the `include =` in front of each file's first section */
@@ -62,6 +63,9 @@ mt_status mt_ini_parse(const char *path, const char *text, size_t length, mt_ini
 void mt_ini_free(mt_ini *ini); /* zeroed struct is fine */
 const mt_ini_entry *mt_ini_find(const mt_ini_section *section, const char *key); /* or NULL */
 mt_place mt_ini_place(const mt_ini *ini, int line);
+/* The column, 1-based, at which `source`, the value of the key in line *line or a part of it, begins in its line. *line becomes that line, which is a later one where the value goes on there.
+ * 0: it can't be told, since the text is not known, or the source reaches over several lines. */
+int mt_ini_column(const mt_ini *ini, int *line, const char *source);
 bool mt_ini_same_file(const mt_ini *ini, int line, int other);
 
 /* To put one together; all texts are copied. A failure leaves *ini as mt_ini_free wants it. An entry goes to the last section. */

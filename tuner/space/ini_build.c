@@ -31,6 +31,42 @@ mt_place mt_ini_place(const mt_ini *ini, int line)
     return mark ? (mt_place){mark->path, line - mark->first + mark->line} : (mt_place){ini->path, line};
 }
 
+/* A part of a list stands between '=', ',' or a blank and ',' or a blank: so "N" is not found in "N*2, N". */
+static bool is_apart(char c)
+{
+    return c == '\0' || strchr("=, \t\r\n\"", c) != NULL;
+}
+
+/* Where `source` stands between `from` and `end` of a line: best where nothing touches it; NULL: nowhere. */
+static const char *find_part(const char *from, const char *end, const char *source)
+{
+    size_t length = strlen(source);
+    const char *touched = NULL;
+    for (const char *at = from; length && (at = memmem(at, (size_t)(end - at), source, length)); at++) {
+        if (is_apart(at[-1]) && is_apart(at[length])) return at;
+        if (!touched) touched = at;
+    }
+    return touched;
+}
+
+int mt_ini_column(const mt_ini *ini, int *line, const char *source)
+{
+    const char *at = ini->text;
+    for (int i = 1; at && i < *line; i++) at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    const char *from = at ? strchr(at, '=') : NULL;
+    if (!from) return 0;
+    from++;
+    for (int here = *line;; here++) {
+        const char *end = from + strcspn(from, "\n"), *found = find_part(from, end, source);
+        if (found) return *line = here, (int)(found - at) + 1;
+        while (end > from && strchr(" \t\r", end[-1])) end--;
+        bool goes_on = end > from && end[-1] == '\\';
+        end += strcspn(end, "\n");
+        if (!goes_on || !*end) return 0;
+        at = from = end + 1;
+    }
+}
+
 bool mt_ini_same_file(const mt_ini *ini, int line, int other)
 {
     return mark_of(ini, line) == mark_of(ini, other) || strcmp(mt_ini_place(ini, line).path, mt_ini_place(ini, other).path) == 0;
@@ -135,6 +171,7 @@ static void free_section(mt_ini_section *section)
 
 void mt_ini_free(mt_ini *ini)
 {
+    mt_free(ini->text);
     for (size_t i = 0; i < ini->section_count; i++) free_section(&ini->sections[i]);
     for (size_t i = 0; i < ini->mark_count; i++) mt_free(ini->marks[i].path);
     free_section(&ini->includes);

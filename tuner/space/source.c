@@ -531,7 +531,8 @@ mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
     MT_TRY(find_folders(&self, err));
     st = add_file(&self, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), NO_FOLDER, &reason);
     if (st != MT_OK) {
-        MT_FAIL(err, st, "%s: [kernel] source: %s", spec->path, reason.message);
+        mt_place named_in = mt_spec_place(spec, spec->source_line);
+        MT_FAIL(err, st, "%s:%d: [kernel] source: %s", named_in.path, named_in.line, reason.message);
         goto done;
     }
     MT_TRY(include_first(&self, err));

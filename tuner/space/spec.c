@@ -122,6 +122,13 @@ static mt_status check_sections(mt_reader *reader, mt_error *err)
 
 /* ---- [kernel], [tune] ---- */
 
+mt_status mt_parse_source(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    mt_spec *spec = object;
+    spec->source_line = entry->line;
+    return mt_parse_path(reader, rule, entry, value, object, err);
+}
+
 mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
                              mt_error *err)
 {
@@ -306,6 +313,11 @@ done:
 mt_place mt_spec_place(const mt_spec *spec, int line)
 {
     return mt_ini_place(&spec->owned->ini, line);
+}
+
+int mt_spec_column(const mt_spec *spec, int *line, const char *source)
+{
+    return mt_ini_column(&spec->owned->ini, line, source);
 }
 
 const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name)

@@ -145,7 +145,7 @@ typedef struct mt_spec {
     char *reference;      /* entry name, or NULL: reference_file or reference_is_default is set */
     char *reference_file; /* .npy with the expected first output */
     bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
-    int reference_line;   /* of the key, for mt_spec_place */
+    int source_line, reference_line; /* of the keys, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */
     char **include_dirs;  /* resolved */
@@ -193,6 +193,7 @@ void mt_spec_free(mt_spec *spec); /* NULL is a no-op */
 
 /* Where a line that an expression or a section keeps is found by a person. */
 mt_place mt_spec_place(const mt_spec *spec, int line);
+int mt_spec_column(const mt_spec *spec, int *line, const char *source); /* as mt_ini_column */
 const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name);       /* or NULL */
 const mt_workload *mt_spec_workload(const mt_spec *spec, const char *name); /* or NULL */
 const mt_setting *mt_settings_find(const mt_setting *settings, size_t count, const char *name);

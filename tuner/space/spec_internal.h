@@ -99,6 +99,8 @@ enum { MT_NO_SLOT = UINT32_MAX };
 /* Builds slot_names once shapes, knobs and lets' names are known. */
 mt_status mt_scope_build(mt_reader *reader, mt_error *err);
 uint32_t mt_scope_slot(const mt_spec *spec, const char *name); /* MT_NO_SLOT when there is none; loop variables are not found here */
+/* mt_expr_parse of what stands in that line, so that a message says its column there. The scope's column is set. */
+mt_status mt_reader_parse(const mt_reader *reader, int line, const char *text, mt_expr_scope *scope, mt_expr *out, mt_error *err);
 /* Parses and binds. `want` is INT (booleans promote), BOOL, or LIST for "any type". */
 mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type want, mt_expr *out, mt_error *err);
 /* Bit i: the expression reads params[i], directly or through lets. 0 for an absent expression. */
@@ -129,6 +131,7 @@ mt_status mt_check_names(mt_reader *reader, mt_error *err);     /* spec_check.c:
 mt_status mt_check_recorded(mt_reader *reader, mt_error *err);  /* spec_recorded.c: what `points = recorded` needs and rules out */
 
 mt_status mt_parse_workload_names(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
+mt_status mt_parse_source(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_reference(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_macros(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_includes(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);

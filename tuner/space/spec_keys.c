@@ -42,7 +42,7 @@ static const mt_range up_to_3 = { 1, 3, false };
 static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "name", mt_parse_text, name, NULL),
     NAMES(mt_spec, "points", mt_parse_flag, is_recorded, origins_of_points),
-    NAMES(mt_spec, "source", mt_parse_path, source, NULL),
+    NAMES(mt_spec, "source", mt_parse_source, source, NULL),
     NAMES(mt_spec, "reference", mt_parse_reference, reference, NULL),
     NAMES(mt_spec, "options", mt_parse_text, options, NULL),
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),

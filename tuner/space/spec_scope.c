@@ -104,19 +104,31 @@ static const char *type_name(mt_type type)
     return text[type];
 }
 
+mt_status mt_reader_parse(const mt_reader *reader, int line, const char *text, mt_expr_scope *scope, mt_expr *out, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf where = { 0 };
+    for (int tries = 0; tries < 2; tries++) { /* the place in the line is looked for only where it is told */
+        mt_place place = mt_ini_place(reader->ini, line);
+        mt_strbuf_clear(&where);
+        mt_strbuf_addf(&where, "%s:%d", place.path, place.line);
+        st = mt_expr_parse(mt_strbuf_text(&where), text, scope, out, err);
+        if (st != MT_ERR_SYNTAX || tries || !(scope->column = mt_ini_column(reader->ini, &line, text))) break;
+    }
+    mt_strbuf_free(&where);
+    return st;
+}
+
 mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type want, mt_expr *out, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_expr_scope scope = { lookup, names, reader };
+    mt_expr_scope scope = { lookup, names, reader, 0 };
     mt_expr expr = { 0 };
-    mt_strbuf where = { 0 };
-    mt_place place = mt_ini_place(reader->ini, line);
-    mt_strbuf_addf(&where, "%s:%d", place.path, place.line);
     if (!*text) {
         st = mt_reader_fail(reader, err, line, "an expression is missing: expected %s", want == MT_TYPE_LIST ? "one" : type_name(want));
         goto done;
     }
-    MT_TRY(mt_expr_parse(mt_strbuf_text(&where), text, &scope, &expr, err));
+    MT_TRY(mt_reader_parse(reader, line, text, &scope, &expr, err));
     expr.line = line;
     if (want == MT_TYPE_BOOL && expr.type != MT_TYPE_BOOL) {
         st = mt_reader_fail(reader, err, line, "%s is %s: expected a condition (a comparison, or comparisons joined by && and ||)", text,
@@ -132,7 +144,6 @@ mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type w
     *out = expr;
     memset(&expr, 0, sizeof expr);
 done:
-    mt_strbuf_free(&where);
     mt_expr_free(&expr);
     return st;
 }

@@ -79,21 +79,17 @@ static mt_status evaluate(mt_reader *reader, int line, const char *text, const m
     mt_status st = MT_OK;
     mt_expr expr = { 0 };
     mt_value result = { 0 };
-    mt_strbuf where = { 0 };
     shape_scope scope = { settings, count, mt_alloc(count, sizeof *scope.names) };
-    mt_place place = mt_ini_place(reader->ini, line);
-    mt_strbuf_addf(&where, "%s:%d", place.path, place.line);
     if (!scope.names) {
         st = mt_reader_no_memory(reader, err);
         goto done;
     }
-    mt_expr_scope names = { lookup_setting, setting_names, &scope };
-    MT_TRY(mt_expr_parse(mt_strbuf_text(&where), text, &names, &expr, err));
+    mt_expr_scope names = { lookup_setting, setting_names, &scope, 0 };
+    MT_TRY(mt_reader_parse(reader, line, text, &names, &expr, err));
     MT_TRY(run_on_settings(reader, line, text, &scope, expr.program, &result, err));
     MT_TRY(copy_value(reader, &result, value, err));
 done:
     mt_expr_free(&expr);
-    mt_strbuf_free(&where);
     mt_free(scope.names);
     return st;
 }

@@ -269,7 +269,7 @@ mt_status mt_short_copy(mt_short *all, const mt_ini_section *section, mt_error *
 static mt_status copy_places(mt_short *all, const mt_ini *ini, mt_error *err)
 {
     mt_status st = MT_OK;
-    if (!(all->out.path = mt_strdup(ini->path))) return mt_reader_no_memory(all->reader, err);
+    if (!(all->out.path = mt_strdup(ini->path)) || (ini->text && !(all->out.text = mt_strdup(ini->text)))) return mt_reader_no_memory(all->reader, err);
     for (size_t i = 0; st == MT_OK && i < ini->mark_count; i++)
         st = mt_ini_add_mark(&all->out, ini->marks[i].first, ini->marks[i].line, ini->marks[i].path, strlen(ini->marks[i].path), err);
     return st;

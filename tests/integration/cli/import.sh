@@ -46,7 +46,26 @@ EOF
 mt import other.json --db other.sqlite
 mt --gpu recorded:amd --space scale.ini --recordings other.sqlite --db other-tuned.sqlite
 note "what such a file does not say is not known"
-"$tool" show --db other-tuned.sqlite --json | grep -o '"validated":[^,]*\|"registers":[^,]*\|"spill_bytes":[^,]*\|"blocks_per_sm":[^,]*\|"default_us":[^,]*\|"sm_mhz":[^,]*'
+"$tool" show --db other-tuned.sqlite --json | grep -o '"validated":[^,]*\|"registers":[^,]*\|"spill_bytes":[^,]*\|"blocks_per_sm":[^,]*\|"default_us":[^,]*\|"sm_mhz":[^,]*\|"\(low\|high\)_us":[^,]*\|"samples":[^,]*\|"\(nvrtc\|driver\)_version":[^,]*\|"gpu":[^,]*'
+"$tool" show --db other-tuned.sqlite | sed -n '/shape/,$p'
+"$tool" report --db other-tuned.sqlite --format csv --section environment -o - | grep -E 'AMD.*(unknown|\?|0\.0)' | cut -d, -f1-9
+"$tool" report --db other-tuned.sqlite --format md --section best -o - | grep '750.00' | cut -c1-60
+"$tool" diff other-tuned.sqlite other-tuned.sqlite --json --origin recorded 2>/dev/null | grep -o '"\(low\|high\)_us":[^,]*\|"nvrtc":[^,]*\|"driver":[^,}]*' | sort -u
+mt lookup --db other-tuned.sqlite --gpu recorded:amd --kernel scale --shape 1000
+note "caches of one kernel become one search space with several shapes; one with other knobs, or another shape of the name, does not"
+for size in 1024 2048; do
+  sed "s/\"problem_size\": 1000/\"problem_size\": [$size, $size]/; s/\"scale\"/\"conv\"/; s/Radeon PRO W6600/x/" other.json >"conv$size.json"
+done
+mt import conv1024.json conv2048.json conv1024.json --gpu a100 --db conv.sqlite
+sed -n '/^\[shape/,/^$/p' conv.ini
+mt --gpu recorded:a100 --space conv.ini --recordings conv.sqlite --db conv-tuned.sqlite --shape 1024x1024,2048x2048 --quiet 2>&1 | grep -E 'conv ·|Best|error'
+sed 's/\[32, 64\]/[32, 64, 128]/; s/2048, 2048/4096, 4096/' conv2048.json >conv4096.json
+mt import conv4096.json --gpu a100 --db conv.sqlite
+note "a size that is no list of numbers is told; a parameter ALGO of other values than names has another name here"
+sed 's/"problem_size": 1000/"problem_size": "4096*2048"/; s/"scale"/"text"/; s/"factor"/"ALGO"/g' other.json >text.json
+mt import text.json --gpu a100 --db text.sqlite
+mt --gpu recorded:a100 --space text.ini --recordings text.sqlite --db text-tuned.sqlite --quiet 2>&1 | grep -A1 Best
+mt import text.json --gpu a100 --problem-size 4096,2048 --space-out text2.ini --db text.sqlite
 note "no default point, until somebody writes one"
 sed '/^\[param block\]/,/^$/s/^values .*/&\ndefault = 32/' scale.ini >default.ini
 mt --gpu recorded:amd --space default.ini --recordings other.sqlite --db other-default.sqlite --quiet
@@ -72,6 +91,9 @@ header='{"format":"msda-tune recording","version":1,"gpu":{"key":"h200|cc90|sm13
 mt import sums.json --name totals --db totals.sqlite
 cat totals.ini
 mt --gpu recorded:h200 --space totals.ini --recordings totals.sqlite --db totals-tuned.sqlite --quiet
+mt lookup --db totals-tuned.sqlite --gpu recorded:h200 --kernel totals --shape "N=5"
+mt lookup --db totals-tuned.sqlite --gpu recorded:h200 --kernel totals --shape "N=5,DIMS=8"
+mt lookup --db totals-tuned.sqlite --gpu recorded:h200 --kernel totals --shape wide | grep -c refused
 "$tool" import sums.json --name totals -o totals.jsonl >/dev/null
 "$tool" export --recording --db sums.sqlite -o sums.jsonl >/dev/null
 cmp <(tail -n +2 sums.jsonl) <(tail -n +2 totals.jsonl) && echo "the same rows"

@@ -30,6 +30,10 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set M=3
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set n=3
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=many
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N
+mt lookup --db t.sqlite --gpu recorded:h100 --shape "N=16,dtype=f16"
+mt lookup --db t.sqlite --gpu recorded:h100 --space "$data/cli/demo.ini" --shape "N=16,dtype=f16"
+mt export --tuned --db t.sqlite -o tuned.jsonl
+mt export --tuned --db t.sqlite --shape nowhere -o tuned.jsonl
 mt lookup --db t.sqlite --gpu recorded:b200 --shape small
 mt lookup --db t.sqlite --gpu h1000 --shape small
 mt lookup --db t.sqlite --gpu nope --shape small

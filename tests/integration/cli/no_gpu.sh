@@ -16,4 +16,6 @@ sed 's/^name .*/name = other/' "$data/cli/demo.ini" >other.ini && cp "$data/cli/
 mt --space other.ini --recordings rec.sqlite
 mt --gpu 0 --space "$data/cli/demo.ini" --recordings rec.sqlite
 mt device
+mt lookup --kernel demo --shape small --space demo
+mt verify --db rec.sqlite --origin recorded --space demo --seed 1
 mt show

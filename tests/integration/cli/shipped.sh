@@ -23,6 +23,18 @@ mt compile --db shipped.sqlite --space here/fake.ini --seal --jobs 1
 mt compile --db shipped.sqlite --space here/fake.ini --seal
 ls shipped.sqlite*
 "$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep -c 'made by'
+note "a near answer of code that no winner has: tuning makes it"
+"$tool" lookup --db shipped.sqlite --gpu auto --shape small --set N=2000 --space here/fake.ini | grep -A2 '^cubin' | steady
+note "a near answer: the tuned shape whose code is the same is compiled"
+mkdir near && cp -r here near/here && sed -i 's/^\[algorithm fake_add\]/&\nbake = none/; s/^default = 128/default = 256/' near/here/fake.ini
+cd near || exit
+"$tool" --space here/fake.ini --db near.sqlite --jobs 1 --budget 6 --quiet >/dev/null 2>&1
+"$tool" export --tuned --db near.sqlite -o near.jsonl >/dev/null && "$tool" import --as measured --db bare.sqlite near.jsonl >/dev/null
+near() { "$tool" lookup --db bare.sqlite --gpu auto --shape small --set N=20000 --space here/fake.ini; }
+near | grep -E -A2 '^cubin' | steady
+eval "$(near | grep 'compile --db')" 2>&1 | steady
+near | grep '^cubin' | steady
+cd ..
 note "validated and timed again"
 mt verify --db shipped.sqlite --space here/fake.ini --seed 3 --within 1000
 note "one that was once much faster fails"

@@ -8,6 +8,12 @@ mt show --db t.sqlite --top 2 --shape small --json
 "$tool" show --db t.sqlite --top 1000 --json | grep -c '"outcome":"ok"'
 mt show --db t.sqlite --top 3 --shape nothing
 mt show --db t.sqlite --top 0
+note "tied: the final decided, and a line says so where a slower one stands first"
+sed -E '/ALGO=plain;BLOCK=256/{s/"ns":60256,"lo":60246,"hi":60276/"ns":20995,"lo":20985,"hi":21025/; s/"dsm":0/"dsm":4096/}' "$data/cli/demo.small.jsonl" >tied.jsonl
+"$tool" import --as recorded --db tied-rec.sqlite tied.jsonl >/dev/null
+sed '/^baseline/d' "$data/cli/demo.ini" >demo.ini && cp "$data/cli/demo.cu" .
+"$tool" --gpu recorded:h100 --space demo.ini --recordings tied-rec.sqlite --db tied.sqlite --shape small --quiet 2>&1 | grep -A1 -E 'Best|Others'
+mt show --db tied.sqlite --top 3
 note "sorted: subjects by their winners, rows of a subject together; --json too"
 for sort in shape time speedup floor; do
   "$tool" show --db t.sqlite --top 2 --sort $sort | awk -v sort=$sort '$2 == "even" { printf "%s%s %s", n++ ? ", " : sort ": ", $1, $3 } END { print "" }'

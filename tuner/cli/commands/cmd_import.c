@@ -103,6 +103,17 @@ static void tell_objective(const char *file, const char *objective)
     mt_strbuf_free(&name);
 }
 
+/* What of the file became something else than it says. */
+static void tell_changes(const import_values *values, const char *file, const mt_import_about *about)
+{
+    mt_strbuf problem = {0};
+    if (about->unread_problem) mt_print_clean(&problem, about->unread_problem, 60);
+    if (about->unread_problem && !values->problem)
+        mt_log_warn("%s: its problem_size is %s, which is no number and no list of numbers: the shape is called default; --problem-size N,N says what it is", file, mt_strbuf_text(&problem));
+    if (about->is_algo_renamed) mt_log_warn("%s: its parameter ALGO has values that are no names; it is the knob ALGO_ here, since ALGO names the algorithms", file);
+    mt_strbuf_free(&problem);
+}
+
 static mt_status import_file(importing *im, const char *file, mt_error *err)
 {
     const import_values *values = im->values;
@@ -118,6 +129,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
     const void *bytes = mt_import_recording(import, &length);
     if (about->is_unfinished) mt_log_warn("%s: the cache has no end, its run did not finish; its %zu results are taken", file, about->results);
     if (about->objective) tell_objective(file, about->objective);
+    tell_changes(values, file, about);
     if (!about->is_recording) {
         MT_TRY(mt_results_convert(import, file, &asked, &results, err));
         bytes = mt_strbuf_text(&results.recording);

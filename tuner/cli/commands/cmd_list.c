@@ -157,8 +157,10 @@ static mt_status list_recordings(mt_store *const stores[2], mt_error *err)
     size_t count = 0;
     mt_status st = MT_OK;
     printf("\nRecorded GPUs (--gpu recorded:NAME):\n");
-    for (size_t i = 0; i < 2 && st == MT_OK; i++)
+    for (size_t i = 0; i < 2 && st == MT_OK; i++) {
+        if (i && stores[i]) printf("  your own, in %s, whose shapes are replayed rather than the shipped ones:\n", mt_store_path(stores[i]));
         if (stores[i]) st = list_devices(stores[i], &count, err);
+    }
     if (st == MT_OK && !count) printf("  none\n");
     return st;
 }

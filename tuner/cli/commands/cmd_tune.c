@@ -92,7 +92,7 @@ typedef struct tuning {
     mt_spec *spec;
     mt_source source;
     mt_hash kernel_key;
-    mt_store *store, *recordings;
+    mt_store *store, *recordings, *under; /* under: the shipped recordings beside one's own; NULL = none */
     mt_store *shared; /* with --known */
     mt_store *shipped; /* rows that came with the tool; NULL = none */
     mt_known_answer answer;
@@ -162,8 +162,9 @@ static mt_status open_recorded(tuning *t, const char *name, mt_error *err)
 {
     mt_status st = MT_OK;
     if (t->values->inputs.count) return MT_FAIL(err, MT_ERR_USAGE, "tune: --input needs a real GPU: recordings hold what generated inputs gave");
-    MT_TRY(mt_share_recordings_of(t->values->recordings, name, t->spec->name, &t->recordings, err));
+    MT_TRY(mt_share_recordings_of(t->values->recordings, name, t->spec->name, &t->recordings, &t->under, err));
     MT_TRY(mt_eval_replay_create(t->recordings, name, t->spec, &t->evaluator, err));
+    mt_eval_replay_over(t->evaluator, t->under);
 done:
     return st;
 }
@@ -365,6 +366,7 @@ static void close_all(tuning *t)
     }
     mt_store_close_unused(t->store);
     mt_store_close(t->recordings);
+    mt_store_close(t->under);
     mt_store_close(t->shared);
     mt_store_close(t->shipped);
     mt_known_answer_close(&t->answer);

@@ -14,16 +14,23 @@ typedef struct search {
     mt_lookup_query *asked;
     mt_strbuf models;
     size_t found;
+    bool is_name_alone; /* a GPU matches of which only the name is known */
 } search;
 
 static mt_status on_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
 {
     search *s = context;
     (void)measurements;
+    mt_device_facts facts;
+    mt_status st = mt_facts_from_json(row->facts_json, &facts, err);
+    if (st != MT_OK) return st;
+    bool is_wanted = mt_device_matches(s->wanted, row->key, row->name);
+    s->is_name_alone = s->is_name_alone || (is_wanted && !facts.cc);
+    if (!facts.cc) return MT_OK; /* results of another tool on a GPU of which only the name is known: no launch can be computed for it */
     mt_strbuf_addf(&s->models, "%s--gpu recorded:%.*s", s->models.length ? ", " : "", (int)strcspn(row->key, "|"), row->key);
-    if (s->found || !mt_device_matches(s->wanted, row->key, row->name)) return MT_OK;
+    if (s->found || !is_wanted) return MT_OK;
     s->found++;
-    mt_status st = mt_facts_from_json(row->facts_json, &s->asked->facts, err);
+    s->asked->facts = facts;
     snprintf(s->asked->facts.name, sizeof s->asked->facts.name, "%s", row->name);
     return st;
 }
@@ -48,7 +55,7 @@ static mt_status recorded_device(const char *name, const mt_lookup_query_files *
     asked->is_recorded = true;
     mt_status st = search_files(files, &recorded, &s, err);
     if (st == MT_OK && !s.found)
-        st = MT_FAIL(err, MT_ERR_NO_GPU, "lookup: no recording of GPU '%s'; there are: %s", name, s.models.length ? mt_strbuf_text(&s.models) : "none");
+        st = MT_FAIL(err, MT_ERR_NO_GPU, "lookup: %s GPU '%s'; there are: %s", s.is_name_alone ? "only the name is known, and no fact, of the recorded" : "no recording of", name, s.models.length ? mt_strbuf_text(&s.models) : "none");
     mt_strbuf_free(&s.models);
     return st;
 }

@@ -159,22 +159,53 @@ static void print_arguments(FILE *out, const tunelookup_result *result)
     mt_table_free(&table);
 }
 
-/* The search space to compile from: the one that was asked for; none where one of the kernel's name is shipped; else a place for the user's to be named. */
-static void add_space(mt_strbuf *line, const mt_lookup_query *asked, const char *kernel)
+/* The search space: the one that was asked for; else the shipped one of the kernel's name, which only some commands must be told; else a place for the user's to be named. */
+static void add_space(mt_strbuf *line, const mt_lookup_query *asked, const char *kernel, bool must_be_told)
 {
     char *path = NULL;
     mt_error ignored;
     bool is_shipped = !asked->space && mt_share_space(kernel, &path, &ignored) == MT_OK;
     mt_free(path);
-    if (!is_shipped) mt_print_option(line, "--space", asked->space ? asked->space : "FILE");
+    mt_print_option(line, "--space", asked->space ? asked->space : !is_shipped ? "FILE" : must_be_told ? kernel : NULL);
 }
 
-/* A line to copy that stores the code of a winner that was imported, or came with the tool: of this one alone, since others of the file may be of another source. Recorded rows never have code. */
+/* As --shape takes it. */
+static void add_values(mt_strbuf *text, const mt_lookup_query *asked)
+{
+    for (size_t i = 0; i < asked->value_count; i++) {
+        if (i) mt_strbuf_add_char(text, ';');
+        mt_print_clean(text, asked->values[i].name, 0);
+        mt_strbuf_add_char(text, '=');
+        mt_print_clean(text, asked->values[i].text, 0);
+    }
+}
+
+/* No winner's code is that of the answer: only tuning this shape, where the GPU is, makes it. */
+static void add_tune(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
+{
+    const mt_lookup_block *block = result->block_;
+    mt_strbuf values = {0};
+    if (asked->is_recorded || result->match == TUNELOOKUP_MATCH_EXACT) return;
+    add_values(&values, asked);
+    mt_strbuf_add(line, "          made by tuning this shape; no winner has this code, so that compile can't:\n          ");
+    mt_print_program(line);
+    mt_strbuf_add(line, " tune");
+    add_space(line, asked, block->kernel, true);
+    mt_print_option(line, "--shape", mt_strbuf_text(&values));
+    mt_print_option(line, "--db", block->db->is_default || block->db->files[0].is_shipped ? NULL : block->db->files[0].path);
+    mt_strbuf_add_char(line, '\n');
+    mt_strbuf_free(&values);
+}
+
+/* A line to copy that stores the code of a winner that was imported, or came with the tool, or of the tuned shape whose code a near answer takes: of this one alone, since others of the file may be of another source. Recorded rows never have code. */
 static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
     const mt_lookup_block *block = result->block_;
-    const mt_lookup_row *row = block->rows[result->row_];
-    if (result->match != TUNELOOKUP_MATCH_EXACT || row->is_recorded) return;
+    const mt_lookup_row *row = mt_lookup_row_to_compile(result);
+    if (!row) {
+        add_tune(line, asked, result);
+        return;
+    }
     const mt_lookup_file *file = &block->db->files[row->file];
     mt_strbuf_add(line, file->is_shipped ? "          made, in a copy since shipped files are never written, by:\n          cp -n " : "          made by:\n          ");
     if (file->is_shipped) {
@@ -189,7 +220,7 @@ static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tun
     mt_print_option(line, "--shape", *row->shape_name ? row->shape_name : NULL);
     mt_print_option(line, "--workload", *row->workload ? row->workload : NULL);
     mt_print_option(line, "--l2", row->is_warm ? "warm" : "cold");
-    add_space(line, asked, block->kernel);
+    add_space(line, asked, block->kernel, false);
     mt_strbuf_add_char(line, '\n');
 }
 
@@ -209,18 +240,6 @@ static void add_cubin(mt_strbuf *line, const mt_lookup_query *asked, const tunel
     if (status == TUNELOOKUP_ERR_NOT_FOUND) add_compile(line, asked, result);
 }
 
-static void add_asked(mt_strbuf *text, const mt_lookup_query *asked)
-{
-    mt_strbuf_add(text, "asked:    "); /* as --shape takes it */
-    for (size_t i = 0; i < asked->value_count; i++) {
-        if (i) mt_strbuf_add_char(text, ';');
-        mt_print_clean(text, asked->values[i].name, 0);
-        mt_strbuf_add_char(text, '=');
-        mt_print_clean(text, asked->values[i].text, 0);
-    }
-    mt_strbuf_add_char(text, '\n');
-}
-
 /* Rows never answer for other source without it being said. */
 static void add_other_source(mt_strbuf *text, const mt_lookup_query *asked, const tunelookup_result *result)
 {
@@ -237,7 +256,11 @@ mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const ch
     mt_strbuf_add(&text, " on ");
     mt_print_clean(&text, asked->facts.name, 0);
     mt_strbuf_addf(&text, "  [%s%s]\n", gpu, asked->is_recorded ? ", recorded" : "");
-    if (matched) add_asked(&text, asked); /* else the explanation says it */
+    if (matched) { /* else the explanation says it */
+        mt_strbuf_add(&text, "asked:    ");
+        add_values(&text, asked);
+        mt_strbuf_add_char(&text, '\n');
+    }
     tunelookup_explain(result, why, sizeof why); /* its texts are cleaned by the library */
     mt_strbuf_add(&text, why);
     if (matched) add_other_source(&text, asked, result);

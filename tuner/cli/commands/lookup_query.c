@@ -158,7 +158,7 @@ done:
 typedef struct naming {
     const mt_lookup_query_options *options;
     mt_lookup_query *asked;
-    mt_names kernels, shapes; /* for messages */
+    mt_names kernels, shapes, keys; /* for messages */
     bool found, lacks_programs;
 } naming;
 
@@ -177,6 +177,7 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     MT_TRY(mt_lookup_query_add_name(&n->kernels, row->kernel, err));
     if (n->options->kernel && !is_kernel(n->options->kernel, row)) goto done;
     MT_TRY(mt_lookup_query_add_name(&n->shapes, row->name, err));
+    if (row->kinds) MT_TRY(mt_lookup_query_add_name(&n->keys, row->key, err));
     if (!n->options->shape || (!are_values(n->options->shape) && strcmp(row->name, n->options->shape) != 0)) goto done;
     n->lacks_programs = !row->kinds;
     if (!row->kinds) goto done;
@@ -219,9 +220,10 @@ static mt_status from_database(const mt_lookup_query_options *options, const mt_
         mt_store_close(store);
     }
     if (st == MT_OK && !is_settled(&n)) st = name_problem(&n, err);
-    if (st == MT_OK && are_values(options->shape)) st = mt_lookup_values_give(asked, options->shape, err);
+    if (st == MT_OK && are_values(options->shape)) st = mt_lookup_values_give(asked, options->shape, &n.keys, err);
     mt_names_free(&n.kernels);
     mt_names_free(&n.shapes);
+    mt_names_free(&n.keys);
     return st;
 }
 

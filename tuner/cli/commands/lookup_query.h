@@ -56,7 +56,7 @@ mt_status mt_lookup_values_take_key(mt_lookup_query *asked, const char *key, con
 mt_status mt_lookup_values_take_shape(mt_lookup_query *asked, const mt_shape *shape, mt_error *err);
 /* Replaces one of them: "NAME=VALUE"; or all: "N=1;H=92,46;dtype=f16" in any order. USAGE for what is unknown, missing or given twice. */
 mt_status mt_lookup_values_set(mt_lookup_query *asked, const char *pair, mt_error *err);
-mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, mt_error *err);
+mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_names *keys, mt_error *err);
 mt_status mt_lookup_values_bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err); /* one more of names[], behind the values' */
 mt_status mt_lookup_values_push(mt_lookup_query *asked, mt_error *err); /* into names[] and numbers[] */
 void mt_lookup_values_clear(mt_lookup_query *asked);

@@ -114,13 +114,35 @@ static mt_status give_pair(mt_lookup_query *asked, const char *all, const char *
     if (!equals) return MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: '%.*s' has no value, expected NAME=VALUE;NAME=VALUE…", (int)length, pair);
     size_t name_length = (size_t)(equals - pair), text_length = length - name_length - 1, index = 0;
     const char *name = trim(pair, &name_length), *text = trim(equals + 1, &text_length);
+    if (memchr(text, '=', text_length)) return MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape '%s': separate values by ; as in NAME=VALUE;NAME=VALUE", all);
     mt_status st = replace_value(asked, name, name_length, text, text_length, &index, err);
     if (st == MT_OK && given[index]) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape '%s': %s is given twice", all, asked->values[index].name);
     if (st == MT_OK) given[index] = true;
     return st;
 }
 
-mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, mt_error *err)
+/* The different values that the name has in the shapes' keys: "dtype (f16, f32)". */
+static void add_missing(const char *name, const mt_names *keys, mt_strbuf *missing)
+{
+    enum { TOLD = 6 };
+    size_t length = strlen(name);
+    mt_names told = {0};
+    mt_error ignored;
+    mt_strbuf_addf(missing, "%s%s", missing->length ? ", " : "", name);
+    for (size_t i = 0; i < keys->count && told.count <= TOLD; i++) {
+        const char *at = keys->items[i];
+        while (*at && (strncmp(at, name, length) != 0 || at[length] != '=')) at += strcspn(at, ";"), at += *at == ';';
+        if (!*at) continue;
+        char *value = mt_strndup(at + length + 1, strcspn(at + length + 1, ";"));
+        if (value) mt_lookup_query_add_name(&told, value, &ignored);
+        mt_free(value);
+    }
+    for (size_t i = 0; i < told.count; i++) mt_strbuf_addf(missing, "%s%s", i ? " or " : " (", i < TOLD ? told.items[i] : "…");
+    if (told.count) mt_strbuf_add_char(missing, ')');
+    mt_names_free(&told);
+}
+
+mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_names *keys, mt_error *err)
 {
     bool given[TUNELOOKUP_MAX_VALUES] = {false};
     mt_status st = MT_OK;
@@ -132,8 +154,8 @@ mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, mt_err
         at += length + (at[length] == ';');
     }
     for (size_t i = 0; i < asked->value_count && st == MT_OK; i++)
-        if (!given[i]) mt_strbuf_addf(&missing, "%s%s", missing.length ? ", " : "", asked->values[i].name);
-    if (missing.length) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: no value for %s; expected one for each name of the shapes of %s", mt_strbuf_text(&missing), asked->shown ? asked->shown : asked->kernel);
+        if (!given[i]) add_missing(asked->values[i].name, keys, &missing);
+    if (missing.length) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: no value for %s; expected one for each name of the shapes of %s (in brackets: those of its tuned shapes)", mt_strbuf_text(&missing), asked->shown ? asked->shown : asked->kernel);
     mt_strbuf_free(&missing);
     return st;
 }

@@ -59,7 +59,7 @@ mt_status mt_best_list_add(mt_best_list *list, mt_store *store, const mt_measure
     list->items = items;
     mt_best_item item = {.heading = mt_strdup(heading), .subject = subject_of(row), .shape = mt_strdup(row->shape), .workload = mt_strdup(row->workload), .variant = mt_strdup(row->variant),
                          .usual = mt_strdup(usual ? usual : ""), .notes = notes_of(row), .l2 = mt_l2_name(timing->l2), .median_ns = timing->median_ns,
-                         .half_ns = fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns), .error = row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN,
+                         .half_ns = mt_timing_half_ns(timing), .error = row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN,
                          .floor_ratio = row->model_floor_ns > 0 ? row->model_floor_ns / timing->median_ns : NAN, .default_ns = NAN, .created_unix_ms = row->created_unix_ms, .json = json, .at = list->count};
     if (!item.heading || !item.subject || !item.shape || !item.workload || !item.variant || !item.usual || !item.notes) {
         list->failed = true;
@@ -197,6 +197,14 @@ static bool print_group(const mt_best_item *items, size_t count, bool is_verbose
     return leaves_out;
 }
 
+/* Variants of one subject stand in the order of its final, which timed the near-ties again. */
+static bool has_final_order(const mt_best_list *list)
+{
+    for (size_t i = 1; i < list->count; i++)
+        if (strcmp(list->items[i - 1].subject, list->items[i].subject) == 0 && list->items[i - 1].median_ns > list->items[i].median_ns) return true;
+    return false;
+}
+
 void mt_best_list_print(const mt_best_list *list, bool is_verbose, FILE *out)
 {
     bool leaves_out = false;
@@ -205,6 +213,7 @@ void mt_best_list_print(const mt_best_list *list, bool is_verbose, FILE *out)
         if (begin) fprintf(out, "\n");
         leaves_out |= print_group(&list->items[begin], end - begin, is_verbose, out);
     }
+    if (has_final_order(list)) fprintf(out, "\nA slower variant above a faster one: they are tied within the interval, and the final decided.\n");
     if (leaves_out) fprintf(out, "\nKnobs as in the default are left out; --verbose lists all.\n");
 }
 

@@ -101,7 +101,11 @@ void mt_check_json_message(mt_check_json *json, const mt_source *source, const c
 static void add_failure(mt_check_json *json, const mt_source *source, const mt_check_message *message)
 {
     const char *why = message->why ? message->why : "";
-    if (!add_log(json, source, why, message->variant, message->others + 1)) add_message(json, &(place){0}, "error", why, message->variant, message->others + 1);
+    place at = {0};
+    if (add_log(json, source, why, message->variant, message->others + 1)) return;
+    read_place(&why, ':', ": ", &at);
+    add_message(json, &at, "error", why, message->variant, message->others + 1);
+    mt_free(at.file);
 }
 
 /* Why points may not run. */

@@ -187,7 +187,12 @@ static void add_json_time(mt_strbuf *out, const char *name, const mt_diff_time *
         if (isfinite(numbers[i].ns)) mt_strbuf_addf(out, "%.9g", numbers[i].ns / 1e3);
         else mt_strbuf_add(out, "null");
     }
-    mt_strbuf_addf(out, ",\"nvrtc\":%lld,\"driver\":%lld,\"measured_unix_ms\":%lld}", (long long)time->nvrtc_version, (long long)time->driver_version, (long long)time->created_unix_ms);
+    const struct { const char *name; int64_t version; } versions[] = {{"nvrtc", time->nvrtc_version}, {"driver", time->driver_version}};
+    for (size_t i = 0; i < 2; i++) {
+        if (versions[i].version) mt_strbuf_addf(out, ",\"%s\":%lld", versions[i].name, (long long)versions[i].version);
+        else mt_strbuf_addf(out, ",\"%s\":null", versions[i].name);
+    }
+    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld}", (long long)time->created_unix_ms);
 }
 
 static void add_json(mt_strbuf *out, const mt_diff_item *item)

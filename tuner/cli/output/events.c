@@ -109,8 +109,8 @@ static void evaluated(void *context, size_t done, size_t total, const char *vari
     add_text(&line, "text", outcome ? outcome->text : NULL);
     bool is_timed = outcome && (outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED);
     add_us(&line, "median_us", is_timed ? outcome->timing.median_ns : NAN);
-    add_us(&line, "low_us", is_timed ? outcome->timing.low_ns : NAN);
-    add_us(&line, "high_us", is_timed ? outcome->timing.high_ns : NAN);
+    add_us(&line, "low_us", is_timed ? mt_timing_low_ns(&outcome->timing) : NAN);
+    add_us(&line, "high_us", is_timed ? mt_timing_high_ns(&outcome->timing) : NAN);
     add_us(&line, "best_us", best_ns);
     add_text(&line, "best", isfinite(best_ns) ? best : NULL);
     end(events, &line);

@@ -67,15 +67,22 @@ static void add_us(mt_strbuf *out, const char *name, double ns, bool is_timed)
     add_number(out, name, is_timed ? ns / 1e3 : NAN);
 }
 
+static void add_known(mt_strbuf *out, const char *name, bool is_unknown, int64_t value)
+{
+    if (is_unknown) mt_strbuf_addf(out, ",\"%s\":null", name);
+    else mt_strbuf_addf(out, ",\"%s\":%lld", name, (long long)value);
+}
+
 static void add_timing(mt_strbuf *out, const mt_timing *timing, bool is_timed)
 {
     add_us(out, "median_us", timing->median_ns, is_timed);
-    add_us(out, "low_us", timing->low_ns, is_timed);
-    add_us(out, "high_us", timing->high_ns, is_timed);
+    add_us(out, "low_us", mt_timing_low_ns(timing), is_timed);
+    add_us(out, "high_us", mt_timing_high_ns(timing), is_timed);
     add_us(out, "min_us", timing->min_ns, is_timed && timing->min_ns > 0);
     add_us(out, "prepare_us", timing->prepare_ns, is_timed && timing->prepare_ns > 0);
     add_number(out, "sm_mhz", is_timed && timing->sm_mhz > 0 ? timing->sm_mhz : NAN);
-    mt_strbuf_addf(out, ",\"samples\":%u,\"batch\":%u", timing->samples, timing->batch);
+    add_known(out, "samples", is_timed && !timing->samples, timing->samples);
+    mt_strbuf_addf(out, ",\"batch\":%u", timing->batch);
 }
 
 static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy, bool is_by_default)
@@ -115,8 +122,7 @@ static void add_resources(mt_strbuf *out, const mt_resources *r)
     const struct { const char *name; uint32_t value; } members[] = {{"registers", r->registers}, {"spill_bytes", r->spill_bytes}, {"static_smem_bytes", r->static_smem_bytes},
         {"dynamic_smem_bytes", r->dynamic_smem_bytes}, {"blocks_per_sm", r->blocks_per_sm}};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        if (r->registers) mt_strbuf_addf(out, ",\"%s\":%u", members[i].name, members[i].value);
-        else mt_strbuf_addf(out, ",\"%s\":null", members[i].name);
+        add_known(out, members[i].name, !r->registers, members[i].value);
     }
 }
 
@@ -143,7 +149,8 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by
     add_knobs(out, row->variant);
     add_accuracy(out, &outcome->accuracy, is_by_default);
     add_resources(out, &outcome->resources);
-    mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
+    add_known(out, "nvrtc_version", !row->nvrtc_version, row->nvrtc_version);
+    add_known(out, "driver_version", !row->driver_version, row->driver_version);
     add_text(out, "arch", row->arch);
     mt_strbuf_add(out, ",\"metrics\":");
     mt_strbuf_add_json_value(out, row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
@@ -168,17 +175,23 @@ static void add_energy(mt_strbuf *out, const mt_energy *energy)
     mt_strbuf_addf(out, ",\"runs\":%llu}", (unsigned long long)energy->runs);
 }
 
+typedef struct tied {
+    mt_strbuf *out;
+    bool has_interval; /* as the winner's */
+} tied;
+
 static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *err)
 {
-    mt_strbuf *out = context;
+    const tied *t = context;
+    mt_strbuf *out = t->out;
     (void)err;
     if (!row->is_tied || row->is_picked) return MT_OK;
     if (out->text[out->length - 1] == '}') mt_strbuf_add_char(out, ',');
     mt_strbuf_add(out, "{\"variant\":");
     mt_strbuf_add_json(out, row->variant);
     add_number(out, "median_us", row->median_ns / 1e3);
-    add_number(out, "low_us", row->low_ns / 1e3);
-    add_number(out, "high_us", row->high_ns / 1e3);
+    add_us(out, "low_us", row->low_ns, t->has_interval);
+    add_us(out, "high_us", row->high_ns, t->has_interval);
     add_number(out, "ratio", row->ratio);
     add_number(out, "ratio_low", row->ratio_low);
     add_number(out, "ratio_high", row->ratio_high);
@@ -192,11 +205,12 @@ mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, bool 
     mt_status st = MT_OK;
     double default_ns, baseline_ns;
     size_t comparison_points;
+    tied t = {out, row->outcome.timing.samples > 0};
     add_fields(out, row, is_by_default, space_key);
     add_text(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
-    if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, out, err));
+    if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, &t, err));
     MT_TRY(mt_query_comparison_points(store, row->id, &default_ns, &baseline_ns, &comparison_points, err));
     mt_strbuf_add_char(out, ']');
     add_us(out, "default_us", default_ns, true);

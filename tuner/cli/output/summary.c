@@ -225,11 +225,13 @@ static void print_algorithms(FILE *out, const mt_space *space, const mt_subject_
 {
     const char *baseline = mt_space_spec(space)->baseline;
     size_t best_length = algorithm_length(summary->best), printed = 0;
+    bool has_faster = false;
     for (size_t i = 0; i < counts->algorithm_count; i++) {
         const mt_summary_algorithm *algorithm = &counts->algorithms[i];
         char time[MT_PRINT_TIME_SIZE];
         mt_strbuf line = {0};
         if ((baseline && strcmp(algorithm->name, baseline) == 0) || (strlen(algorithm->name) == best_length && strncmp(algorithm->name, summary->best + 5, best_length) == 0)) continue;
+        has_faster = has_faster || algorithm->best_ns < summary->best_ns;
         mt_print_clean(&line, algorithm->name, 0);
         mt_strbuf_addf(&line, " %s", mt_print_us(algorithm->best_ns, time, sizeof time));
         add_own_knobs(&line, algorithm->variant, summary->best);
@@ -239,6 +241,7 @@ static void print_algorithms(FILE *out, const mt_space *space, const mt_subject_
         mt_strbuf_free(&titled);
         mt_strbuf_free(&line);
     }
+    if (has_faster && summary->objective == MT_OBJECTIVE_TIME) fprintf(out, "              (tied within the interval; the final decided)\n");
 }
 
 /* What --known has is no row of this database: its time is of another session, perhaps of another board. */

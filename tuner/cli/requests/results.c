@@ -63,20 +63,54 @@ static mt_status check_problem(const char *problem, mt_error *err)
 
 /* ---- the search space ---- */
 
+/* Where the section of the text's only shape begins and ends: at the line ends in front of its header and of the next one. */
+static bool find_shape(const char *text, size_t *begin, size_t *end)
+{
+    const char *shape = strstr(text, "\n[shape "), *next = shape ? strstr(shape + 1, "\n[") : NULL;
+    *begin = shape ? (size_t)(shape - text) : 0;
+    *end = next ? (size_t)(next - text) : 0;
+    return next != NULL;
+}
+
+/* Another file of the same kernel differs in its shape alone, between the same head and the same rest: then `joined` gets the old text's shapes and the new one, which may be among them.
+ * A shape of that name with other values stays another file. */
+static bool join_shapes(const char *old, const mt_strbuf *ini, mt_strbuf *joined)
+{
+    const char *text = mt_strbuf_text(ini);
+    size_t begin, end, old_length = strlen(old);
+    if (!find_shape(text, &begin, &end)) return false;
+    size_t rest = ini->length - end, header = strcspn(text + begin + 1, "\n") + 2;
+    if (old_length < begin + rest || memcmp(old, text, begin) != 0 || memcmp(old + old_length - rest, text + end, rest) != 0) return false;
+    const char *shapes = old + begin, *behind = old + old_length - rest;
+    if (strncmp(shapes, "\n[shape ", 8) != 0) return false;
+    const char *known = memmem(shapes, (size_t)(behind - shapes), text + begin, end - begin), *same_name = memmem(shapes, (size_t)(behind - shapes), text + begin, header);
+    if (same_name && !known) return false;
+    mt_strbuf_add_bytes(joined, old, (size_t)(behind - old));
+    if (!known) mt_strbuf_add_bytes(joined, text + begin, end - begin);
+    mt_strbuf_add_bytes(joined, behind, rest);
+    return true;
+}
+
 static mt_status write_space(const mt_results_options *options, const char *kernel, const mt_strbuf *ini, mt_strbuf *path, mt_error *err)
 {
     char *old = NULL;
     size_t length = 0;
     mt_error ignored;
+    mt_strbuf joined = {0};
+    mt_status st;
     mt_strbuf_clear(path);
     if (options->space_path) mt_strbuf_add(path, options->space_path);
     else mt_strbuf_addf(path, "%s.ini", kernel);
     if (path->failed) return mt_no_memory("import", err);
-    bool differs = !options->space_path && mt_file_exists(mt_strbuf_text(path)) &&
-                   (mt_file_read(mt_strbuf_text(path), 0, &old, &length, &ignored) != MT_OK || length != ini->length || memcmp(old, ini->text, length) != 0);
+    bool is_there = !options->space_path && mt_file_exists(mt_strbuf_text(path));
+    bool is_read = is_there && mt_file_read(mt_strbuf_text(path), 0, &old, &length, &ignored) == MT_OK && strlen(old) == length;
+    if (is_there && (!is_read || !join_shapes(old, ini, &joined)))
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: exists and is another search space than that of this import, with other knobs, or another shape of the same name: expected --space-out FILE", mt_strbuf_text(path));
+    else if (joined.failed) st = mt_no_memory("import", err);
+    else st = mt_file_write_atomic(mt_strbuf_text(path), is_there ? mt_strbuf_text(&joined) : ini->text, is_there ? joined.length : ini->length, err);
+    mt_strbuf_free(&joined);
     mt_free(old);
-    if (differs) return MT_FAIL(err, MT_ERR_USAGE, "%s: exists and is another file than the search space of this import: expected --space-out FILE", mt_strbuf_text(path));
-    return mt_file_write_atomic(mt_strbuf_text(path), ini->text, ini->length, err);
+    return st;
 }
 
 /* ---- line 1 ---- */

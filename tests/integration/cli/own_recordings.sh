@@ -1,0 +1,15 @@
+# shellcheck shell=bash disable=SC2154
+note "one's own recording overrides the shipped one of the same shape, and hides none of its others"
+"$tool" import --as recorded --db share/recordings.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
+sed -E 's/"ns":21000,"lo":20990,"hi":21020/"ns":11000,"lo":10990,"hi":11020/' "$data/cli/demo.small.jsonl" >own.jsonl
+mt import --as recorded own.jsonl
+"$tool" --gpu recorded:h100 --space demo --db t.sqlite --quiet 2>&1 | grep -E 'demo ·|Best|warning|skipped' | steady
+"$tool" list | sed -n '/^Recorded/,$p' | steady
+note "of another state of the source it adds nothing, and what is missing is said"
+sed '1s/"key":"9f83d9141730fcc77cc48113b6cebcbf"/"key":"00112233445566778899aabbccddeeff"/' own.jsonl >older.jsonl
+"$tool" import --as recorded --db older.sqlite older.jsonl >/dev/null
+"$tool" --gpu recorded:h100 --space demo --recordings older.sqlite --db older-tuned.sqlite --quiet 2>&1 | grep -E 'Best|skipped|not recorded' | steady
+note "without a driver every command names what was recorded"
+export MSDA_TUNE_LIBCUDA=/nowhere/libcuda.so.1
+mt device
+mt lookup --kernel demo --shape small --space demo
