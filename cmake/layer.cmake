@@ -1,10 +1,10 @@
-# mt_layer(NAME LINK … [ROOMS …] [EXCLUDE …]): one static library per layer, made of the .c files of its folder and of the folders ROOMS in it, except EXCLUDE, linking exactly what the layer
+# mt_layer(NAME LINK … [FOLDERS …] [EXCLUDE …]): one static library per layer, made of the .c files of its folder and of FOLDERS in it, except EXCLUDE, linking exactly what the layer
 # may use.
 function(mt_layer name)
-  cmake_parse_arguments(arg "" "" "LINK;ROOMS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;FOLDERS;EXCLUDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
-  foreach(room ${arg_ROOMS})
-    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.c)
+  foreach(folder ${arg_FOLDERS})
+    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.c)
     list(APPEND sources ${more})
   endforeach()
   foreach(file ${arg_EXCLUDE})

@@ -1,4 +1,4 @@
-/* Inside libtunelookup: what its files share. Nothing outside of db/lookup/tunelookup.c and db/lookup_*.c includes this (but for white-box tests).
+/* Inside libtunelookup: what its files share. Outside of db/lookup/ only tuner/predictor, tuner/cli/commands and white-box tests may include it (tests/checks/layers.sh).
  *
  * A plan's answers lie in a block: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
  * A block never changes once a plan points to it, and lives until close, so finders need no lock and results stay valid over a refresh. */

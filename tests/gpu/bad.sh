@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every way to go wrong ends under its own name, and costs one worker restart at most (CASES 1, 2, 5, 6).
+# Every way to go wrong ends under its own name, and costs one worker restart at most.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

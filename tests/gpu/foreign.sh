@@ -1,5 +1,5 @@
 #!/bin/bash
-# A second process loads the GPU (CASES 23): it is warned about, the warning is kept, and the pick lies in the tied set of a run that had the GPU to itself, or
+# A second process loads the GPU: it is warned about, the warning is kept, and the pick lies in the tied set of a run that had the GPU to itself, or
 # there is none.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One space tuned again and again, each time into a database of its own (CASES 17): how often the same pick, whether all picks lie in one tied set, how far the
+# One space tuned again and again, each time into a database of its own: how often the same pick, whether all picks lie in one tied set, how far the
 # medians of a variant spread. Usage: trust.sh TOOL SOURCE_FOLDER [SPACE [SHAPE [BUDGET]]]
 #   Without a budget it is the whole of vector_add, by another search seed each time, which is another order. With one, every run has the same seed: the same points.
 #   TRUST_RUNS=10, TRUST_TIME=60 (seconds a run at most), TRUST_SPREAD=0.5 (per cent: the target for the median over the variants; TRUST_STRICT=yes fails beyond it).
@@ -29,7 +29,7 @@ while read -r pick; do
   for ((run = 1; run <= runs; run++)); do grep -qxF "$pick" "$scratch/$run.tied" || one_set=no; done
 done < <(sort -u "$scratch/picks")
 echo "every pick lies in every run's tied set: $one_set"
-# Weaker, and enough for CASES 17: some run's tied set holds all picks.
+# Weaker, and enough for the promise that two runs pick the same or lie in one tied set: some run's tied set holds all picks.
 common=no
 for ((run = 1; run <= runs; run++)); do
   sort -u "$scratch/picks" | grep -qvxFf "$scratch/$run.tied" || common=yes

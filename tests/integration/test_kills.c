@@ -1,4 +1,4 @@
-/* CASES 4: the tool is killed at 200 random instants (recorded GPU and fake driver) and started again. Nothing is lost, nothing is there twice, and the rows are those of a run
+/* The tool is killed at 200 random instants (recorded GPU and fake driver) and started again. Nothing is lost, nothing is there twice, and the rows are those of a run
  * that nobody disturbed. */
 #include <fcntl.h>
 #include <signal.h>

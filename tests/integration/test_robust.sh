@@ -133,7 +133,7 @@ if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_D
   done
 fi
 
-# --- two tuners on one file (CASES 16)
+# --- two tuners on one file
 recorded --db two.sqlite --strategy exhaustive &
 other=$!
 "$tool" --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --quiet --db two.sqlite --strategy exhaustive >second.txt 2>&1 || fail "the second of two tuners: $?"

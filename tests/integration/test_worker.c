@@ -33,7 +33,7 @@ enum { WAYS_APART = 1 };
 #endif
 enum { WAYS = (sizeof ways / sizeof ways[0] + WAYS_APART - 1) / WAYS_APART };
 
-/* CASES 1–3, 5, 6: one of eight ends badly; seven are fine; at most one restart; no error of the session. */
+/* One of eight ends badly; seven are fine; at most one restart; no error of the session. */
 START_TEST(one_bad_of_eight)
 {
     const struct way *way = &ways[_i * WAYS_APART];

@@ -119,7 +119,7 @@ START_TEST(no_driver)
 }
 END_TEST
 
-/* CASES 4: kill -9 of the coordinator at any instant, again and again: nothing lost, nothing twice, no strike, and no worker left. */
+/* kill -9 of the coordinator at any instant, again and again: nothing lost, nothing twice, no strike, and no worker left. */
 START_TEST(killed_and_resumed)
 {
     int status = 0, kills = 0;

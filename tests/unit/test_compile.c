@@ -464,7 +464,7 @@ START_TEST(the_tool_compiles_everywhere)
 }
 END_TEST
 
-START_TEST(finds_half_headers) /* CASES 14 */
+START_TEST(finds_half_headers)
 {
     mt_nvrtc *nvrtc = open_compiler(true);
     if (!nvrtc) return;
@@ -477,7 +477,7 @@ START_TEST(finds_half_headers) /* CASES 14 */
 }
 END_TEST
 
-START_TEST(wgmma_names_its_target) /* CASES 12 */
+START_TEST(wgmma_names_its_target)
 {
     mt_nvrtc *nvrtc = open_compiler(true);
     if (!nvrtc) return;

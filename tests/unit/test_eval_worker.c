@@ -235,7 +235,7 @@ START_TEST(dies_between_variants)
 }
 END_TEST
 
-START_TEST(slow_compile_stops_nobody) /* CASES 3 */
+START_TEST(slow_compile_stops_nobody)
 {
     mt_error err = {0};
     set_up("compile_hang, a, b, c, compile_crash, compile_killed, compile_mute");

@@ -359,7 +359,7 @@ static void expect_illegal(bench *b, const char *variant, const char *text)
 }
 
 /* What the planner can't know: the compiled kernel's registers. A persistent grid that does not fit would hang, so it is not run. */
-/* CASES 9: what the hardware can't hold is refused, and the largest that it can is named; 16 blocks are opted into. */
+/* What the hardware can't hold is refused, and the largest that it can is named; 16 blocks are opted into. */
 START_TEST(clusters_must_fit)
 {
     static const struct {

@@ -252,7 +252,7 @@ START_TEST(syntax_errors)
 }
 END_TEST
 
-/* CASES 21: what can be known without values is refused when the file is read. */
+/* What can be known without values is refused when the file is read. */
 START_TEST(constant_faults_are_found_when_read)
 {
     check_fails("1 / 0", "column 3: division by zero");

@@ -107,7 +107,6 @@ START_TEST(continued_lines)
 }
 END_TEST
 
-/* CASES 21 */
 START_TEST(bom_crlf_and_long_lines)
 {
     char text[12000], expected[5001];

@@ -93,7 +93,6 @@ START_TEST(real_names)
 }
 END_TEST
 
-/* CASES 8 */
 START_TEST(boards_of_one_chip_differ)
 {
     static const char *const names[] = {"NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe", "NVIDIA H100 NVL", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "NVIDIA GH200 480GB",

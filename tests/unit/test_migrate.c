@@ -116,7 +116,7 @@ START_TEST(junk_file)
 }
 END_TEST
 
-/* CASES 15. Cut at many lengths: a clear error or a file that the check finds fault with, never a crash. */
+/* Cut at many lengths: a clear error or a file that the check finds fault with, never a crash. */
 START_TEST(truncated_file)
 {
     make_database();
@@ -296,7 +296,7 @@ START_TEST(sealed_file_has_no_wal)
 }
 END_TEST
 
-START_TEST(file_system_without_locks) /* CASES 15 */
+START_TEST(file_system_without_locks)
 {
     char lock[160];
     mt_fs_pretend(MT_FS_LOCKLESS);

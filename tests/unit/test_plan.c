@@ -125,7 +125,7 @@ START_TEST(the_reference_s_default_launch)
 }
 END_TEST
 
-START_TEST(more_than_2_to_the_31_elements) /* CASES 20 */
+START_TEST(more_than_2_to_the_31_elements)
 {
     mt_spec *spec = must_parse(KERNEL VARIANT OUT "[shape s]\nN = 6442450944\n[launch 1]\nargs = out\ngrid = ceil_div(N, 1024)\nblock = 1024\n");
     fixture f = start_on(spec, "s", &h100, "ALGO=v");
@@ -171,7 +171,7 @@ END_TEST
 #define LAUNCH_OF(keys) KERNEL VARIANT OUT "[shape s]\nN = 128\n[launch 1]\nargs = out\n" keys
 
 static const struct { const char *text, *rule; } launches[] = {
-    { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 102400\n"), NULL },                                                   /* CASES 11: 100 KiB */
+    { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 102400\n"), NULL }, /* 100 KiB: more than without opting in */
     { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 232448\n"), NULL },
     { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 300 * 1024\n"), "[launch 1] dynamic shared memory 307200 bytes: the limit is 232448 (device.smem_optin)" },
     { LAUNCH_OF("grid = 1\nblock = 1\nsmem = 0 - 4\n"), "dynamic shared memory is -4 bytes: must not be negative" },
@@ -184,7 +184,7 @@ static const struct { const char *text, *rule; } launches[] = {
     { LAUNCH_OF("grid = 1\nblock = 1, 1, 128\n"), "block.z is 128: the hardware's limit is 64" },
     { LAUNCH_OF("grid = 1\nblock = 64, 32\n"), "block 64×32×1 has 2048 threads: the limit is 1024" },
     { LAUNCH_OF("grid = 1\nblock = 32\ncarveout = 101\n"), "carveout is 101: must be a percentage from 0 to 100" },
-    /* CASES 9 */
+    /* clusters: what fits, and the largest that would */
     { LAUNCH_OF("grid = 128\nblock = 32\ncluster = 16\n"), NULL },
     { LAUNCH_OF("grid = 128\nblock = 32\ncluster = 32\n"), "cluster 32×1×1 has 32 blocks: device.max_cluster is 16, the largest that fits" },
     { LAUNCH_OF("grid = 128, 8\nblock = 32\ncluster = 8, 4\n"), "cluster 8×4×1 has 32 blocks" },
@@ -247,7 +247,7 @@ END_TEST
 
 static const struct { const char *text, *rule; } maps[] = {
     { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 64, 256\nswizzle = 128\n"), NULL },
-    /* CASES 10 */
+    /* TMA boxes: each limit by the name of its rule */
     { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 6, 8\n"), "[arg m] TMA box: inner dimension 12 bytes, must be a multiple of 16" },
     { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 8, 512\n"), "[arg m] TMA box: dimension 1 has 512 elements, the limit is 256" },
     { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 512, 8\n"), "TMA box: dimension 0 has 512 elements" },

@@ -92,7 +92,7 @@ START_TEST(the_key_changes_with_what_runs)
     put(&f, "a.cuh", "one\n");
     mt_hash base = key_of(&f, REST "[param K]\nvalues = 1, 2\n");
     ck_assert_str_eq(key_of(&f, REST "[param K]\nvalues = 1, 2\n").hex, base.hex);
-    ck_assert_str_eq(key_of(&f, REST "[param K]\nvalues = 2, 1, 4\n[param Q]\nvalues = 3\n").hex, base.hex); /* CASES 7: only new variants run */
+    ck_assert_str_eq(key_of(&f, REST "[param K]\nvalues = 2, 1, 4\n[param Q]\nvalues = 3\n").hex, base.hex); /* a value more: the same key, so only the new variants run */
     ck_assert_str_ne(key_of(&f, REST "[let]\nT = N\n").hex, base.hex);
     ck_assert_str_ne(key_of(&f, KERNEL "options = -O1\n" SHAPE VARIANT OUT LAUNCH).hex, base.hex);
     put(&f, "a.cuh", "two\n");

@@ -53,7 +53,7 @@ static void run_writers(int writers, int steps)
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM subject"), 1);
 }
 
-START_TEST(two_tuners_at_one_new_file) /* CASES 16 */
+START_TEST(two_tuners_at_one_new_file)
 {
     run_writers(2, 100); /* both also create the file */
 }

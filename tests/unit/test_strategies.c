@@ -145,7 +145,7 @@ START_TEST(told_in_the_middle)
 }
 END_TEST
 
-START_TEST(edges) /* CASES 13 */
+START_TEST(edges) /* spaces of one to three points, budgets of one and of more than all, the least and the largest seed */
 {
     static const size_t sizes[] = {1, 2, 3};
     for (size_t i = 0; i < 3; i++) {

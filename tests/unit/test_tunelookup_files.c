@@ -234,7 +234,7 @@ END_TEST
 
 /* ---- trust ---- */
 
-START_TEST(test_modes) /* CASES 22 */
+START_TEST(test_modes) /* a file that others may write is refused */
 {
     lookup_one_row();
     ck_lookup(try_open(fixture_db));

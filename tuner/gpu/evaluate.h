@@ -1,4 +1,4 @@
-/* The life of one variant on the device: load → occupancy → validate → time. DESIGN §5. */
+/* The life of one variant on the device: load → occupancy → validate → time. */
 #ifndef MT_GPU_EVALUATE_H
 #define MT_GPU_EVALUATE_H
 

@@ -1,5 +1,5 @@
 /* What timing needs on the device, made once per GPU and used for every variant: events, the memory that flushes L2, the flag that holds
- * the stream, clock stamps. */
+ * the stream, clock stamps. It times nothing by itself: timing.c does. */
 #ifndef MT_GPU_TIMER_H
 #define MT_GPU_TIMER_H
 

@@ -2,7 +2,7 @@
  *
  *     hold · { restore · flush L2 · clock stamp · start event · launches · stop event · clock stamp } × n · release · wait
  *
- * docs: DESIGN §5. Restoring inout and zeroing happen before the start event, and in the cold cache state before the flush, so that they
+ * What a number means is told in docs/measurement.md. The device's events and flush memory are in timer.h, the decisions in timing_rules.h. Restoring inout and zeroing happen before the start event, and in the cold cache state before the flush, so that they
  * are neither timed nor leave anything in the cache. */
 #include <string.h>
 

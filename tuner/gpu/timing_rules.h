@@ -1,4 +1,4 @@
-/* Decisions of timing: pure functions, no device. */
+/* Decisions of timing: pure functions, no device. What runs on the device is in timing.c. */
 #ifndef MT_GPU_TIMING_RULES_H
 #define MT_GPU_TIMING_RULES_H
 

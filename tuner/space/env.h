@@ -1,4 +1,4 @@
-/* A environment holds the value of every name for one (spec, shape, device) and one point at a time: what expressions are evaluated in. */
+/* An environment holds the value of every name for one (spec, shape, device) and one point at a time: what expressions are evaluated in. */
 #ifndef MT_SPACE_ENV_H
 #define MT_SPACE_ENV_H
 

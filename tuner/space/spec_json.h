@@ -1,4 +1,4 @@
-/* What libtunelookup needs of a space, as JSON text that the session keeps in kernel.spec_json. docs/lookup.md describes the form. */
+/* What libtunelookup needs of a space, as JSON text that the session keeps in kernel.spec_json. docs/stored_formats.md describes the form. */
 #ifndef MT_SPACE_SPEC_JSON_H
 #define MT_SPACE_SPEC_JSON_H
 

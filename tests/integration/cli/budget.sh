@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-note "a budget smaller than anything, larger than the space; seeds; a knob with one value, one point, none (CASES 13)"
+note "a budget smaller than anything, larger than the space; seeds; a knob with one value, one point, none"
 "$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
 recorded() { mt --gpu recorded:h100 --recordings rec.sqlite --quiet "$@"; }
 recorded --space "$data/cli/demo.ini" --shape small --budget 1 --db a.sqlite

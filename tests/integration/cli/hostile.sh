@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-note "markup and control characters in a recording are text: on the terminal, in JSON, in the report (CASES 22)"
+note "markup and control characters in a recording are text: on the terminal, in JSON, in the report"
 sed -e 's#"name":"NVIDIA H100 80GB HBM3"#"name":"<script>alert(1)</script>\\u001b[31mred\\u0007 \\u009b\\u202e\\u2066\\"\&"#' \
   -e 's#CUDA_ERROR_ILLEGAL_ADDRESS#<img src=x onerror=alert(2)>\\u001b]0;title\\u0007\\nsecond line#' \
   -e 's#"name":"small"#"name":"sm<b>all\\u001b[2J"#' "$data/cli/demo.small.jsonl" >hostile.jsonl

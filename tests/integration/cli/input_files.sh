@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-note "inputs and the expected output from .npy files; every wrong file is refused, saying what was expected (CASES 18)"
+note "inputs and the expected output from .npy files; every wrong file is refused, saying what was expected"
 fake_gpu
 cp "$data/fake/fake.cu" .
 ini() { # BEHAVIOURs; out = a + b of six elements

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 needs_compiler
-note "msda refuses levels that overlap or reach beyond the image, lists of different lengths, and bf16 locations (CASES 19)"
+note "msda refuses levels that overlap or reach beyond the image, lists of different lengths, and bf16 locations"
 source_folder=$data/../..
 "$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
 shape() { # lines that differ from the shape seed48 [KERNEL]

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-note "results that can be trusted (CASES 17, 23), with a driver whose times are disturbed as the test says"
+note "results that can be trusted, with a driver whose times are disturbed as the test says"
 fake_gpu
 cp "$data/fake/fake.cu" .
 sed 's/^values  = 64, 128, 256, 512/values  = 250, 253, 256, 259, 300/; s/^default = 128/default = 300/; s/^values  = ok, .*/values = ok/; /^ *compile_error/d' "$data/fake/fake.ini" >near.ini
