@@ -263,3 +263,10 @@ bool mt_key_has_names(const char *pairs, const char *names)
     }
     return !*pairs && !*names;
 }
+
+bool mt_key_has_pair(const char *pairs, const char *pair, size_t length)
+{
+    for (const char *at = pairs; *at; at += strcspn(at, ";"), at += *at == ';')
+        if (strcspn(at, ";") == length && memcmp(at, pair, length) == 0) return true;
+    return false;
+}

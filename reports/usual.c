@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/key.h"
 #include "tuner/base/alloc.h"
 
 /* "A=1", borrowed from a variant's text. */
@@ -76,21 +77,11 @@ size_t mt_usual_of(const mt_report_data *data, const mt_report_subject *first, m
     return winners;
 }
 
-static bool has(const char *usual, const piece *wanted)
-{
-    piece p;
-    for (const char *at = usual; *at; at = behind(&p)) {
-        p = piece_at(at);
-        if (by_text(&p, wanted) == 0) return true;
-    }
-    return false;
-}
-
 void mt_usual_difference(const char *usual, const char *variant, mt_strbuf *difference)
 {
     piece p;
     for (const char *at = variant; *at; at = behind(&p)) {
         p = piece_at(at);
-        if (!has(usual, &p)) add_piece(&p, difference);
+        if (!mt_key_has_pair(usual, p.text, p.length)) add_piece(&p, difference);
     }
 }

@@ -64,7 +64,7 @@ START_TEST(lets_follow_the_point_and_fail_only_where_they_are_read)
     ck_assert_int_eq(value_of(&f, 4), 1);
     ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[1].expr, &value, NULL, &err), MT_ERR_SPEC);
     must_contain(err.message, "N / K: result is not an integer"); /* the let that failed, not the one that reads it */
-    must_contain(err.message, "column 3");
+    must_contain(err.message, "column 9");
     must_set(f.env, "ALGO=v;K=128;mode=fast");
     ck_assert_int_eq(value_of(&f, 1), 1);
     stop(&f);

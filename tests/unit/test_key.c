@@ -171,4 +171,22 @@ START_TEST(pairs_fit_or_say_so)
 }
 END_TEST
 
-UNIT_MAIN("key", real_names, boards_of_one_chip_differ, driver_reserve_does_not_split_keys, unknown_and_hostile_names, pairs_are_sorted, pairs_fit_or_say_so)
+/* Of a GPU of which no fact is known. */
+START_TEST(a_name_alone)
+{
+    char key[MT_KEY_GPU_SIZE];
+    ck_assert_str_eq(mt_key_gpu("AMD Radeon PRO W6600", 0, 0, 0, 0, key, sizeof key), "amd-radeon-pro-w6600");
+}
+END_TEST
+
+START_TEST(pairs_of_a_text)
+{
+    ck_assert(mt_key_has_pair("A=1;B=92,46;C=x", "B=92,46", 7));
+    ck_assert(mt_key_has_pair("A=1;B=92,46;C=x", "C=x;D=1", 3));
+    ck_assert(!mt_key_has_pair("A=1;B=92,46;C=x", "B=92", 4));
+    ck_assert(!mt_key_has_pair("A=12", "A=1", 3));
+    ck_assert(!mt_key_has_pair("", "A=1", 3));
+}
+END_TEST
+
+UNIT_MAIN("key", real_names, boards_of_one_chip_differ, driver_reserve_does_not_split_keys, unknown_and_hostile_names, pairs_are_sorted, pairs_fit_or_say_so, pairs_of_a_text, a_name_alone)

@@ -119,7 +119,7 @@ START_TEST(arithmetic_that_fails_says_where)
     mt_error err = { 0 };
     ck_assert_int_eq(mt_space_create(spec, &spec->shapes[0], &h100, &space, &err), MT_ERR_SPEC);
     ck_assert_ptr_null(space);
-    must_contain(err.message, "dir/test.ini:21: column 3: N / K > 0: division by zero (shape s, at A=1;ALGO=v;K=0)");
+    must_contain(err.message, "dir/test.ini:21: column 10: N / K > 0: division by zero (shape s, at A=1;ALGO=v;K=0)");
     mt_spec_free(spec);
 }
 END_TEST

@@ -2,19 +2,13 @@
 
 #include <string.h>
 
+#include "db/key.h"
 #include "tuner/cli/output/print.h"
 
-/* Whether `list`, "A=1;B=2", has exactly `item`, "A=1". */
-static bool has_item(const char *list, const char *item, size_t length)
-{
-    for (; list && *list; list += strcspn(list, ";"), list += *list == ';')
-        if (strcspn(list, ";") == length && memcmp(list, item, length) == 0) return true;
-    return false;
-}
-
+/* The algorithm is told always: a line is of one variant, and that is its name. */
 static bool is_told(const char *item, size_t length, const char *usual)
 {
-    return !usual || !*usual || strncmp(item, "ALGO=", 5) == 0 || !has_item(usual, item, length);
+    return !usual || !*usual || strncmp(item, "ALGO=", 5) == 0 || !mt_key_has_pair(usual, item, length);
 }
 
 /* The knobs that are told, or the others. Returns how many there were. */
