@@ -117,7 +117,7 @@ provide_packages() {
 # --- building --------------------------------------------------------------------------------------------------------
 
 jobs() { nproc 2>/dev/null || echo 2; }
-test_jobs() { echo $((4 * $(jobs))); } # of the longest tests most wait, for deadlines and for each other's processes: fewer leave processors idle
+test_jobs() { echo $((2 * $(jobs))); } # many tests wait: for deadlines, for the disk
 
 configure() { # tests ON|OFF
   local -a generator=()
