@@ -172,11 +172,21 @@ done:
     return st;
 }
 
+/* All tables as of one moment: others may write meanwhile, and a row must not seem to refer to what came after its table was read. */
+static mt_status scan_tables(scan *s, mt_error *err)
+{
+    mt_status st = mt_sql_exec(s->store, "BEGIN", err);
+    if (st != MT_OK) return st;
+    for (size_t i = 0; i < sizeof scanned / sizeof *scanned && st == MT_OK; i++) st = scan_table(s, scanned[i], err);
+    mt_error ignored;
+    mt_status ended = mt_sql_exec(s->store, "COMMIT", st == MT_OK ? err : &ignored);
+    return st == MT_OK ? ended : st;
+}
+
 mt_status mt_row_scan(mt_store *store, mt_error *err)
 {
     scan s = {.store = store, .left_out = {.path = store->path}};
-    mt_status st = MT_OK;
-    for (size_t i = 0; i < sizeof scanned / sizeof *scanned && st == MT_OK; i++) st = scan_table(&s, scanned[i], err);
+    mt_status st = scan_tables(&s, err);
     if (st == MT_OK && s.left_out.count) st = make_views(&s, err);
     mt_left_out_end(&s.left_out);
     for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) {

@@ -40,6 +40,7 @@ holds show_rows show --db t.sqlite --top 3
 holds show_rows show --db t.sqlite --failures
 holds show_sessions show --db t.sqlite --sessions
 holds diff diff a.sqlite b.sqlite --variants
+holds diff diff b.sqlite a.sqlite --variants
 holds report report --db t.sqlite
 holds report report --diff a.sqlite b.sqlite --variants
 holds lookup lookup --db t.sqlite --gpu recorded:h100 --kernel demo --shape small
