@@ -4,8 +4,10 @@ set -u
 cd "$1" || exit 2
 roofs=$(sed -nE 's/^MT_ROOF\("([^"]*)", ([0-9.]+),.*/\1=\2/p' reports/roofs.def | tr '\n' ' ')
 read_file() { case $1 in *.zst) zstdcat "$1" ;; *) cat "$1" ;; esac; }
+files=(db/tuned/*.jsonl)
+if command -v zstdcat >/dev/null; then files+=(db/recordings/*.zst); else echo "no zstdcat here: recordings are not looked at"; fi
 rc=0
-for file in db/tuned/*.jsonl db/recordings/*.zst; do
+for file in "${files[@]}"; do
   read_file "$file" | awk -v file="$file" -v roofs="$roofs" '
     # The number behind "NAME": in the line, 0 where there is none.
     function number(name) { return match($0, "\"" name "\":[0-9.e+]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : 0 }

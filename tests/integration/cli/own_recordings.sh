@@ -11,5 +11,8 @@ sed '1s/"key":"9f83d9141730fcc77cc48113b6cebcbf"/"key":"00112233445566778899aabb
 "$tool" --gpu recorded:h100 --space demo --recordings older.sqlite --db older-tuned.sqlite --quiet 2>&1 | grep -E 'Best|skipped|not recorded' | steady
 note "without a driver every command names what was recorded"
 export MSDA_TUNE_LIBCUDA=/nowhere/libcuda.so.1
-mt device
-mt lookup --kernel demo --shape small --space demo
+for words in device "lookup --kernel demo --shape small --space demo"; do
+  # shellcheck disable=SC2086 # a list of words
+  "$tool" $words 2>&1 | grep '^GPUs'
+  echo "exit ${PIPESTATUS[0]}"
+done
