@@ -3,6 +3,7 @@
 
 #include "db/exchange/merge_internal.h"
 #include "db/store/current.h"
+#include "db/store/row_scan.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
@@ -15,7 +16,7 @@ enum {
 
 /* What the tuner never asks for, and merging for each part: a session by when it began, a final by its session. Without them a part would cost a look at those of all parts before it. */
 static const char set_up[] =
-    "CREATE INDEX IF NOT EXISTS session_by_start ON session (started_unix_ms, process_id); CREATE INDEX IF NOT EXISTS final_round_by_session ON final_round (session_id, subject_id); "
+    "CREATE INDEX IF NOT EXISTS main.session_by_start ON session (started_unix_ms, process_id); CREATE INDEX IF NOT EXISTS main.final_round_by_session ON final_round (session_id, subject_id); "
     "CREATE TEMP TABLE IF NOT EXISTS merge_landmark (subject_id INTEGER, role TEXT, variant_id INTEGER, PRIMARY KEY (subject_id, role, variant_id)) WITHOUT ROWID";
 
 mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_merge **merge, mt_error *err)
@@ -28,6 +29,7 @@ mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_me
     m->options = *options;
     sqlite3_busy_timeout(store->db, PATIENCE_MS);
     MT_TRY(mt_sql_exec(store, "PRAGMA temp_store = FILE", err)); /* what winners are chosen from, of a subject with a million variants, and what undoes a part */
+    if (store->has_left_out) MT_TRY(mt_row_scan_again(store, err));
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_exec(store, set_up, err);
     MT_TRY(mt_tx_end(store, st, err));
@@ -69,8 +71,10 @@ static mt_status merge_rows(mt_merge *m, mt_error *err)
     int64_t last = 0;
     MT_TRY(mt_tx_begin(m->store, err));
     st = mt_sql_one(m->store, "SELECT max(id) FROM measurement", "read measurements", MT_NO_IN, MT_OUT(MT_TO_INT(&last)), err);
+    m->has_mended = false;
     for (size_t i = 0; i < mt_merge_rule_count && st == MT_OK; i++) st = mt_merge_table_rows(m, i, err);
-    if (st == MT_OK) st = mt_current_renew_after(m->store, last, err);
+    if (st == MT_OK && m->has_mended) st = mt_row_scan_again(m->store, err); /* what referred to rows that are mended counts again */
+    if (st == MT_OK) st = mt_current_renew_after(m->store, m->has_mended ? 0 : last, err);
     st = mt_tx_end(m->store, st, err);
 done:
     return st;

@@ -182,7 +182,7 @@ static const char choose_comparison_points[] =
     "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) SELECT subject_id, role, variant_id FROM ("
     "SELECT c.subject_id, c.role, c.variant_id, row_number() OVER (PARTITION BY c.subject_id, c.role ORDER BY "
     "ifnull((SELECT m.created_unix_ms FROM current_result n JOIN measurement m ON m.id = n.newest_id WHERE n.subject_id = c.subject_id AND n.variant_id = c.variant_id), -1) DESC, v.text) AS place "
-    "FROM (SELECT subject_id, role, variant_id FROM temp.merge_landmark UNION SELECT subject_id, role, variant_id FROM main.landmark) c "
+    "FROM (SELECT subject_id, role, variant_id FROM temp.merge_landmark UNION SELECT subject_id, role, variant_id FROM landmark) c "
     "JOIN variant v ON v.id = c.variant_id) WHERE place = 1; DELETE FROM temp.merge_landmark";
 
 /* ---- winners ---- */
@@ -213,7 +213,7 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
 /* When a winner was found says which of two sources is the newer one (the lookup's choice): the time of its measurement, not that of the merge. */
 static const char date_winners[] =
     "UPDATE main.best SET updated_unix_ms = (SELECT max(m.created_unix_ms, ifnull((SELECT created_unix_ms FROM final_round WHERE id = best.final_id), 0)) "
-    "FROM measurement m WHERE m.id = best.measurement_id); " MT_ANSWER_INSERT;
+    "FROM measurement m WHERE m.id = best.measurement_id) WHERE measurement_id IN (SELECT id FROM measurement); " MT_ANSWER_INSERT;
 
 static mt_status pick_winners(mt_store *store, mt_error *err)
 {

@@ -29,6 +29,7 @@ typedef struct mt_merge_table {
     int count;
     char *read_sql;                      /* the rows of a part */
     mt_merge_query find, insert, update;
+    mt_merge_query mend;                 /* of a row of the store that breaks the rules; none where it has no such rows */
     mt_merge_ids ids;                    /* of the part at hand */
 } mt_merge_table;
 
@@ -45,6 +46,7 @@ struct mt_merge {
     mt_merge_counts *counts;
     mt_left_out left_out;
     mt_known_knobs knobs[MT_MERGE_KNOBS]; /* of kernels of the store, by id modulo their number */
+    bool has_mended;               /* a row of the store that broke the rules was replaced by its twin */
     bool is_part_at_fault;         /* it is the part that is at fault, and not the store */
 };
 

@@ -54,6 +54,8 @@ const mt_merge_rule mt_merge_rules[] = {
     {.table = "portfolio_shape", .kind = MT_MERGE_DERIVED},
     {.table = "portfolio_variant", .kind = MT_MERGE_DERIVED},
     {.table = "portfolio_cell", .kind = MT_MERGE_DERIVED},
-    {.table = "cubin", .kind = MT_MERGE_CUBINS, .match = "hash = :hash", .wins = ":encoding = 'raw' AND encoding <> 'raw'", .replaces = "encoding, size_bytes, bytes"},
+    {.table = "cubin", .kind = MT_MERGE_CUBINS, .match = "hash = :hash",
+     /* what comes is what its hash says: code there that is not the same is damaged */
+     .wins = ":encoding = 'raw' AND (encoding <> 'raw' OR bytes <> :bytes OR size_bytes <> :size_bytes)", .replaces = "encoding, size_bytes, bytes"},
 };
 const size_t mt_merge_rule_count = sizeof mt_merge_rules / sizeof *mt_merge_rules;

@@ -73,10 +73,9 @@ static void add_columns(const mt_merge_table *t, const char *prefix, mt_strbuf *
     for (int i = 0; i < t->count; i++) mt_strbuf_addf(sql, "%s%s%s", i ? ", " : "", prefix, t->columns[i]);
 }
 
-/* "a = :a, b = :b" of a list "a, b". */
-static void add_assignments(const mt_merge_table *t, mt_strbuf *sql)
+/* "a = :a, b = :b" of a list "a, b"; "*": of all columns. */
+static void add_assignments(const mt_merge_table *t, const char *list, mt_strbuf *sql)
 {
-    const char *list = t->rule->replaces;
     bool is_first = true;
     for (int i = 0; i < t->count; i++) {
         const char *at = strstr(list, t->columns[i]);
@@ -99,26 +98,45 @@ static mt_status prepare(const mt_merge *m, const mt_merge_table *t, const mt_st
     return st;
 }
 
+/* A row of the store that breaks the rules is none that is there: its twin, which keeps them, takes its place and its number. Sound ones are found first. */
+static mt_status prepare_mending(mt_merge *m, mt_merge_table *t, const char *number, mt_error *err)
+{
+    mt_strbuf sql = {0};
+    mt_status st;
+    bool has_bad = m->store->has_left_out && t->rule->kind != MT_MERGE_CHOSEN;
+    mt_strbuf_addf(&sql, "SELECT %s, ", number);
+    if (has_bad) mt_strbuf_addf(&sql, "%s IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s') AS is_bad FROM %s WHERE %s ORDER BY is_bad", number, t->rule->table, t->target, t->rule->match);
+    else mt_strbuf_addf(&sql, "0 FROM %s WHERE %s", t->target, t->rule->match);
+    MT_TRY(prepare(m, t, &sql, &t->find, err));
+    if (!has_bad) goto done;
+    mt_strbuf_clear(&sql);
+    mt_strbuf_addf(&sql, "UPDATE %s SET ", t->target);
+    add_assignments(t, "*", &sql);
+    mt_strbuf_addf(&sql, " WHERE %s = :row", number);
+    st = prepare(m, t, &sql, &t->mend, err);
+done:
+    mt_strbuf_free(&sql);
+    return st;
+}
+
 mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
 {
     mt_strbuf sql = {0};
     mt_status st;
     mt_merge_table *t = &m->tables[rule];
     t->rule = &mt_merge_rules[rule];
-    const char *id = t->rule->has_id ? "id" : "0";
+    const char *number = mt_row_number_of(t->rule->table);
     if (t->rule->kind == MT_MERGE_DERIVED || t->rule->kind == MT_MERGE_LOCAL) return MT_OK;
     snprintf(t->target, sizeof t->target, "%s%s", t->rule->kind == MT_MERGE_CHOSEN ? "temp.merge_" : "main.", t->rule->table);
     MT_TRY(name_columns(m, t, err));
-    mt_strbuf_addf(&sql, "SELECT %s, ", mt_row_number_of(t->rule->table));
+    mt_strbuf_addf(&sql, "SELECT %s, ", number);
     add_columns(t, "", &sql);
     mt_strbuf_addf(&sql, " FROM %s%s", t->rule->table, t->rule->has_id ? " ORDER BY id" : "");
     if (!(t->read_sql = mt_strbuf_take(&sql))) {
         st = mt_merge_no_memory(m->store->path, err);
         goto done;
     }
-    mt_strbuf_addf(&sql, "SELECT %s FROM %s WHERE %s", id, t->target, t->rule->match);
-    MT_TRY(prepare(m, t, &sql, &t->find, err));
-    mt_strbuf_clear(&sql);
+    MT_TRY(prepare_mending(m, t, number, err));
     mt_strbuf_addf(&sql, "INSERT INTO %s (", t->target);
     add_columns(t, "", &sql);
     mt_strbuf_add(&sql, ") VALUES (");
@@ -128,7 +146,7 @@ mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
     if (!t->rule->wins) goto done;
     mt_strbuf_clear(&sql);
     mt_strbuf_addf(&sql, "UPDATE %s SET ", t->target);
-    add_assignments(t, &sql);
+    add_assignments(t, t->rule->replaces, &sql);
     mt_strbuf_addf(&sql, " WHERE (%s) AND (%s)", t->rule->match, t->rule->wins);
     st = prepare(m, t, &sql, &t->update, err);
 done:
@@ -138,7 +156,7 @@ done:
 
 void mt_merge_table_free(mt_merge_table *t)
 {
-    sqlite3_stmt *statements[] = {t->find.statement, t->insert.statement, t->update.statement};
+    sqlite3_stmt *statements[] = {t->find.statement, t->insert.statement, t->update.statement, t->mend.statement};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) sqlite3_finalize(statements[i]);
     mt_free(t->read_sql);
     mt_free(t->ids.from);
@@ -232,25 +250,19 @@ static mt_status check_programs(mt_merge *m, const mt_merge_table *t, sqlite3_st
     return st;
 }
 
-static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, mt_error *err)
+/* The row at hand is sound, and so is what it refers to. */
+static mt_status write_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, mt_error *err)
 {
     mt_status st;
     bool is_there, row, is_out;
-    char why[600];
-    if (!mt_row_at_hand_is_sound(m->store, t->rule->table, read, why, sizeof why)) {
-        leave_out(m, t, read, why);
-        return MT_OK;
-    }
-    MT_TRY(check_knobs(m, t, read, &is_out, err));
-    if (!is_out) MT_TRY(check_programs(m, t, read, &is_out, err));
-    if (!is_out) MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
-    if (is_out) goto done;
     MT_TRY(step(m, t, read, &t->find, &is_there, &is_out, err));
     int64_t id = is_there ? sqlite3_column_int64(t->find.statement, 0) : 0;
+    bool is_bad = is_there && sqlite3_column_int(t->find.statement, 1);
     sqlite3_reset(t->find.statement);
-    const mt_merge_query *write = is_there ? &t->update : &t->insert;
+    const mt_merge_query *write = is_bad ? &t->mend : is_there ? &t->update : &t->insert;
     if (write->statement) {
         MT_TRY(bind_row(m, t, read, write, &is_out, err));
+        if (is_bad) sqlite3_bind_int64(write->statement, sqlite3_bind_parameter_index(write->statement, ":row"), id);
         if (!is_out) MT_TRY(step(m, t, read, write, &row, &is_out, err));
         sqlite3_reset(write->statement);
         if (is_out) goto done;
@@ -260,7 +272,25 @@ static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
         st = mt_merge_no_memory(m->path, err);
         goto done;
     }
-    count_row(m, t, !is_there);
+    m->has_mended = m->has_mended || is_bad;
+    count_row(m, t, !is_there || is_bad);
+done:
+    return st;
+}
+
+static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, mt_error *err)
+{
+    mt_status st;
+    bool is_out;
+    char why[600];
+    if (!mt_row_at_hand_is_sound(m->store, t->rule->table, read, why, sizeof why)) {
+        leave_out(m, t, read, why);
+        return MT_OK;
+    }
+    MT_TRY(check_knobs(m, t, read, &is_out, err));
+    if (!is_out) MT_TRY(check_programs(m, t, read, &is_out, err));
+    if (!is_out) MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
+    if (!is_out) st = write_row(m, t, read, err);
 done:
     return st;
 }
@@ -305,5 +335,6 @@ done:
     if (t->find.statement) let_go(&t->find);
     if (t->insert.statement) let_go(&t->insert);
     if (t->update.statement) let_go(&t->update);
+    if (t->mend.statement) let_go(&t->mend);
     return st;
 }

@@ -7,6 +7,7 @@
 #include "db/row_sqlite.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/log.h"
 
 enum { NAMED = 5, SAMPLES_LIMIT = 1 << 24 };
@@ -71,6 +72,19 @@ static bool are_sound(mt_store *store, const mt_row_value *samples)
     return are_sound;
 }
 
+/* ---- code ---- */
+
+/* Of table cubin; which nobody has written compressed for long. */
+static bool is_sound_code(const mt_row_value *values, char *why, size_t size)
+{
+    enum { HASH, ENCODING, SIZE, BYTES };
+    if (values[ENCODING].size != strlen("raw")) return true;
+    mt_hash hash = mt_hash_bytes(values[BYTES].text, values[BYTES].size);
+    if (memcmp(hash.hex, values[HASH].text, sizeof hash.hex - 1) == 0 && values[SIZE].integer == (int64_t)values[BYTES].size) return true;
+    snprintf(why, size, "bytes are damaged; expected code of the hash %s", values[HASH].text);
+    return false;
+}
+
 /* ---- a row that is read ---- */
 
 const char *mt_row_number_of(const char *table)
@@ -99,14 +113,15 @@ bool mt_row_at_hand_is_sound(mt_store *store, const char *table, sqlite3_stmt *s
     size_t count;
     mt_row_columns(table, &count);
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);
-    return mt_row_is_sound(table, values, why, size) && has_sound_samples(store, table, values, why, size);
+    bool is_sound = mt_row_is_sound(table, values, why, size) && has_sound_samples(store, table, values, why, size);
+    return is_sound && (strcmp(table, "cubin") != 0 || is_sound_code(values, why, size));
 }
 
 /* ---- naming ---- */
 
 static bool is_to_be_named(mt_left_out *left_out)
 {
-    return ++left_out->count <= NAMED;
+    return ++left_out->count <= NAMED && left_out->path;
 }
 
 void mt_left_out_name(mt_left_out *left_out, const char *table, int64_t row, const char *why)

@@ -23,7 +23,7 @@ bool mt_row_at_hand_is_sound(struct mt_store *store, const char *table, sqlite3_
 
 /* Rows of a file that are left out: the first ones are named on stderr, the others counted. Zeroed but for path = none yet. */
 typedef struct mt_left_out {
-    const char *path; /* borrowed */
+    const char *path; /* borrowed; NULL: they are counted only */
     int64_t count;
 } mt_left_out;
 void mt_left_out_name(mt_left_out *left_out, const char *table, int64_t row, const char *why);

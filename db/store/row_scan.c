@@ -137,10 +137,12 @@ static void allow_views(sqlite3 *db)
 #endif
 }
 
+static const char list_sql[] = "CREATE TEMP TABLE IF NOT EXISTS row_left_out (in_table TEXT, row INTEGER, PRIMARY KEY (in_table, row)) WITHOUT ROWID; DELETE FROM temp.row_left_out";
+
 static mt_status make_view(const scan *s, const found *f, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
-    char sql[256];
+    char sql[320];
     mt_status st;
     MT_TRY(mt_sql_prepare(s->store, "INSERT OR IGNORE INTO temp.row_left_out VALUES (?, ?)", &statement, err));
     for (size_t i = 0; i < f->bad_count; i++) {
@@ -151,7 +153,9 @@ static mt_status make_view(const scan *s, const found *f, mt_error *err)
         st = mt_sql_fail(s->store, "leave rows out", err);
         goto done;
     }
-    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s NOT IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s')", f->table, f->table, mt_row_number_of(f->table), f->table);
+    /* A column that stands for the number may hold anything. */
+    const char *number = mt_row_number_of(f->table);
+    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE typeof(%s) = 'integer' AND %s NOT IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s')", f->table, f->table, number, number, f->table);
     st = mt_sql_exec(s->store, sql, err);
 done:
     sqlite3_finalize(statement);
@@ -162,7 +166,8 @@ static mt_status make_views(const scan *s, mt_error *err)
 {
     mt_status st;
     allow_views(s->store->db);
-    MT_TRY(mt_sql_exec(s->store, "CREATE TEMP TABLE row_left_out (in_table TEXT, row INTEGER, PRIMARY KEY (in_table, row)) WITHOUT ROWID", err));
+    MT_TRY(mt_sql_exec(s->store, list_sql, err));
+    s->store->has_left_out = true;
     for (size_t i = 0; i < s->table_count && st == MT_OK; i++) {
         if (s->tables[i].bad_count) st = make_view(s, &s->tables[i], err);
         if (s->tables[i].bad_count && strcmp(s->tables[i].table, "measurement") == 0 && st == MT_OK)
@@ -175,23 +180,46 @@ done:
 /* All tables as of one moment: others may write meanwhile, and a row must not seem to refer to what came after its table was read. */
 static mt_status scan_tables(scan *s, mt_error *err)
 {
-    mt_status st = mt_sql_exec(s->store, "BEGIN", err);
+    bool is_own = sqlite3_get_autocommit(s->store->db);
+    mt_status st = is_own ? mt_sql_exec(s->store, "BEGIN", err) : MT_OK;
     if (st != MT_OK) return st;
     for (size_t i = 0; i < sizeof scanned / sizeof *scanned && st == MT_OK; i++) st = scan_table(s, scanned[i], err);
     mt_error ignored;
-    mt_status ended = mt_sql_exec(s->store, "COMMIT", st == MT_OK ? err : &ignored);
+    mt_status ended = is_own ? mt_sql_exec(s->store, "COMMIT", st == MT_OK ? err : &ignored) : MT_OK;
     return st == MT_OK ? ended : st;
+}
+
+static mt_status scan_store(scan *s, mt_error *err)
+{
+    mt_status st = scan_tables(s, err);
+    if (st == MT_OK && s->left_out.count) st = make_views(s, err);
+    for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) {
+        mt_free(s->tables[i].sound);
+        mt_free(s->tables[i].bad);
+    }
+    return st;
 }
 
 mt_status mt_row_scan(mt_store *store, mt_error *err)
 {
     scan s = {.store = store, .left_out = {.path = store->path}};
-    mt_status st = scan_tables(&s, err);
-    if (st == MT_OK && s.left_out.count) st = make_views(&s, err);
+    mt_status st = scan_store(&s, err);
     mt_left_out_end(&s.left_out);
+    return st;
+}
+
+mt_status mt_row_scan_again(mt_store *store, mt_error *err)
+{
+    scan s = {.store = store};
+    mt_status st = MT_OK;
     for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) {
-        mt_free(s.tables[i].sound);
-        mt_free(s.tables[i].bad);
+        char sql[64];
+        snprintf(sql, sizeof sql, "DROP VIEW IF EXISTS temp.%s", scanned[i]);
+        MT_TRY(mt_sql_exec(store, sql, err));
     }
+    MT_TRY(mt_sql_exec(store, "DROP VIEW IF EXISTS temp.current_result", err));
+    MT_TRY(mt_sql_exec(store, list_sql, err)); /* statements that read it may be prepared, whether any are left or none */
+    st = scan_store(&s, err);
+done:
     return st;
 }

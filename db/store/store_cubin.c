@@ -2,10 +2,11 @@
 
 mt_status mt_store_cubin(mt_store *store, const mt_hash *hash, const void *bytes, size_t count, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.cubin (hash, encoding, size_bytes, bytes) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET "
+                              "encoding = excluded.encoding, size_bytes = excluded.size_bytes, bytes = excluded.bytes WHERE bytes <> excluded.bytes OR size_bytes <> excluded.size_bytes";
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_do(store, "INSERT OR IGNORE INTO main.cubin (hash, encoding, size_bytes, bytes) VALUES (?, ?, ?, ?)", "store a cubin",
-                   MT_IN(MT_TEXT(hash->hex), MT_TEXT("raw"), MT_INT((int64_t)count), MT_BLOB(count ? bytes : "", count)), err);
+    st = mt_sql_do(store, sql, "store a cubin", MT_IN(MT_TEXT(hash->hex), MT_TEXT("raw"), MT_INT((int64_t)count), MT_BLOB(count ? bytes : "", count)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;

@@ -16,6 +16,7 @@ struct mt_store {
     char *host;             /* of the session begun here, else the machine's */
     bool read_only;
     bool is_new;            /* this handle made the file */
+    bool has_left_out;      /* it holds rows that break the rules: views hide them (row_scan.h), and temp.row_left_out lists them */
     bool is_row_refused;    /* the last INSERT of a row was given what breaks the rules */
     int depth;              /* of nested transactions; 0 = none open */
     mt_sql_cached statements[MT_STORE_STATEMENTS];

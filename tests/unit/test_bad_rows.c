@@ -155,6 +155,68 @@ START_TEST(each_column_of_each_table)
 }
 END_TEST
 
+/* Measurements and winners that the database shows. */
+static void count_sound(const char *path, int counts[2])
+{
+    mt_store *store = NULL;
+    counts[0] = counts[1] = 0;
+    ck_ok(mt_store_open(path, MT_STORE_READ_ONLY, &store, &fixture_err));
+    ck_ok(mt_query_measurements(store, &(mt_filter){0}, count_row, &counts[0], &fixture_err));
+    ck_ok(mt_query_best(store, NULL, count_row, &counts[1], &fixture_err));
+    mt_store_close(store);
+}
+
+/* The same in a database that is merged into: its bad row is none that is known, and the twin of the file that comes takes its place. */
+START_TEST(a_bad_row_is_not_known)
+{
+    int done = 0, all[2], now[2];
+    make_part(1);
+    list_damages();
+    copy_part();
+    count_sound(part_path(2), all);
+    for (size_t i = 0; i < damage_count; i++) {
+        mt_store *store = NULL;
+        mt_merge_counts counts = {0};
+        if ((i + i / HOSTILE) % 6 != 1 || i % UNIT_SLOWNESS || strcmp(damaged_tables[i], "current_result") == 0) continue; /* which follows from the others, and mt_store_check judges */
+        copy_part();
+        if (!damage_part(damages[i])) continue;
+        done++;
+        fixture_stderr_begin();
+        mt_merge *merging = begin(part_path(2), true, &store);
+        mt_store_relax(store, &fixture_err);
+        ck_assert_msg(merge_file(merging, part_path(2), part_path(1), &counts) == MT_OK && mt_merge_finish(merging, &fixture_err) == MT_OK, "%s: %s", damages[i], fixture_err.message);
+        mt_merge_end(merging);
+        mt_store_close(store);
+        count_sound(part_path(2), now);
+        fixture_stderr_end();
+        ck_assert_msg(now[0] >= all[0] && now[1] >= all[1], "%s: %d of %d measurements, %d of %d winners", damages[i], now[0], all[0], now[1], all[1]);
+    }
+    ck_assert_int_gt(done * UNIT_SLOWNESS, 150); /* a name that is changed to another one makes more of them */
+}
+END_TEST
+
+START_TEST(damaged_code_is_not_known)
+{
+    mt_store *store = NULL;
+    mt_merge_counts counts = {0};
+    make_part(1);
+    copy_part();
+    ck_assert(damage_part("UPDATE cubin SET bytes = x'00'"));
+    mt_merge *merging = begin(part_path(2), true, &store);
+    ck_ok(merge_file(merging, part_path(2), part_path(1), &counts));
+    finish(merging, store);
+    ck_assert_int_eq(ask_number(part_path(2), "SELECT bytes = CAST('code' AS BLOB) FROM cubin"), 1);
+    ck_assert(damage_part("UPDATE cubin SET bytes = x'00'"));
+    fixture_stderr_begin();
+    remove(out_path("out"));
+    merging = begin(merge_out, true, &store);
+    ck_ok(merge_file(merging, merge_out, part_path(2), &counts));
+    finish(merging, store);
+    ck_assert_ptr_nonnull(strstr(fixture_stderr_end(), "bytes are damaged"));
+    ck_assert_int_eq(ask_number(merge_out, "SELECT count(*) FROM cubin"), 0);
+}
+END_TEST
+
 /* The rules know every column of the schema, in its order, and every outcome that there is. */
 START_TEST(rules_know_the_schema)
 {
@@ -263,4 +325,4 @@ START_TEST(repeated_names)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, rules_know_the_schema, json_is_judged)
+FIXTURE_MAIN("bad_rows", launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
