@@ -9,6 +9,11 @@
  * this very text (schema.sql), or it would not be used. */
 #define MT_UNSAFE_OUTCOMES "('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input')"
 #define MT_IS_UNSAFE(row) row ".outcome IN " MT_UNSAFE_OUTCOMES
+/* Whether `n`, a newer row of the same subject and variant than the unsafe `m`, takes back what that says. What computed wrong results is wrong for good: only other code can be right, and has to be. A fault, a crash or
+ * a hang may have been the machine's, so that any newer run says how the variant does. */
+#define MT_IS_WRONG(row) "(" row ".outcome = 'wrong_result' OR " row ".outcome = 'out_of_bounds' OR " row ".outcome = 'wrote_input' OR " row ".outcome = 'nondeterministic')"
+#define MT_TAKES_BACK(n, m) \
+    "(" MT_IS_RUN(n) " AND (NOT " MT_IS_WRONG(m) " OR ((" n ".outcome = 'ok' OR " n ".outcome = 'censored' OR " n ".outcome = 'yardstick') AND " n ".cubin_hash <> " m ".cubin_hash)))"
 /* Of rows of table strike `s`, grouped by GPU, shape, variant and origin: whether they put it into quarantine. */
 #define MT_QUARANTINES "(count(*) >= 2 OR sum(s.cause IN ('fault', 'timeout')) >= 1) "
 

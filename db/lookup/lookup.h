@@ -262,7 +262,7 @@ typedef struct mt_lookup_row {
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
-typedef struct mt_lookup_wrong_on { const char *variant; const int64_t *values; uint32_t value_count; } mt_lookup_wrong_on; /* a shape on which it computed wrong results */
+typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; } mt_lookup_wrong; /* a shape on which it computed wrong results; values NULL: of other list lengths */
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
@@ -299,10 +299,8 @@ typedef struct mt_lookup_block {
     struct mt_lookup_predictor *predictors;
     uint32_t predictor_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
     struct mt_lookup_default *defaults;
-    const char **wrong;               /* texts of variants that are not to be handed out with the bound strings: wrong results, faults, crashes, anywhere; sorted (lookup_wrong.c) */
-    uint32_t wrong_count;
-    mt_lookup_wrong_on *wrong_on;     /* those with the shapes they did it on, of the bound strings; sorted once all files are read */
-    uint32_t wrong_on_count;
+    mt_lookup_wrong *wrong;           /* variants that are not to be handed out with the bound strings: wrong results, faults, crashes, anywhere; sorted once all files are read (lookup_wrong.c) */
+    size_t wrong_count;
     bool default_fails;               /* the first default does, as another architecture's rows tell */
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
@@ -343,7 +341,6 @@ typedef struct mt_lookup_loader {
     uint32_t extra_count;
     mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
     uint32_t mask, used;
-    uint32_t wrong_capacity, wrong_on_capacity;
     uint64_t failed_strings, worked_strings; /* of the bound ones, as bits: with which the first default computed wrong results on some GPU, and right ones */
     /* of the file at hand */
     size_t file;

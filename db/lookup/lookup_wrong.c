@@ -13,87 +13,50 @@
 static const char subjects_sql[] =
     "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement q WHERE " MT_IS_UNSAFE("q") ") w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
     "WHERE s.kernel_id = ?1";
-/* One subject's newest rows that ran. Asked for subjects with the plan's strings alone: most have others. */
+/* One subject's variants that are not safe, as far as no newer row takes it back. Asked for subjects with the plan's strings alone: most have others. */
 static const char wrong_sql[] =
-    "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND " MT_IS_UNSAFE("m") " "
-    "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_IS_RUN("n") ")";
+    "SELECT DISTINCT m.variant_id FROM measurement m WHERE m.subject_id = ?1 AND " MT_IS_UNSAFE("m") " "
+    "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_TAKES_BACK("n", "m") ")";
 /* In quarantine, also where no session came back to say so in a row. */
 static const char strikes_sql[] =
-    "SELECT h.key, v.text FROM strike s CROSS JOIN shape h ON h.id = s.shape_id CROSS JOIN variant v ON v.id = s.variant_id WHERE h.kernel_id = ?1 AND s.lifted = 0 "
+    "SELECT h.key, s.variant_id FROM strike s CROSS JOIN shape h ON h.id = s.shape_id WHERE h.kernel_id = ?1 AND s.lifted = 0 "
     "GROUP BY s.device_id, s.shape_id, s.variant_id, s.origin HAVING " MT_QUARANTINES;
+static const char text_sql[] = "SELECT text FROM variant WHERE id = ?1";
 static const char defaults_sql[] =
     "SELECT h.default_outcome, h.shape_key FROM portfolio p CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id WHERE p.kernel_id = ?1 "
     "AND (h.default_outcome = 'ok' OR h.default_outcome IN " MT_UNSAFE_OUTCOMES ")";
-enum { WRONG_LIMIT = 100000, WRONG_ON_LIMIT = 1000000 };
+enum { WRONG_LIMIT = 2000000 }; /* of a plan: 50 MB */
 
-static int by_text(const void *a, const void *b)
+/* ---- asking ---- */
+
+static int by_variant(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return strcmp(((const mt_lookup_wrong *)a)->variant, ((const mt_lookup_wrong *)b)->variant);
 }
-
-bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *text)
-{
-    return block->wrong_count && bsearch(&text, block->wrong, block->wrong_count, sizeof *block->wrong, by_text);
-}
-
-/* Keeps the texts sorted, each once. */
-static bool add(mt_lookup_loader *loader, const char *text)
-{
-    mt_lookup_block *block = loader->block;
-    uint32_t at = block->wrong_count;
-    if (mt_lookup_is_wrong(block, text)) return true;
-    if (block->wrong_count == loader->wrong_capacity) {
-        uint32_t capacity = loader->wrong_capacity ? 2 * loader->wrong_capacity : 64;
-        const char **grown = mt_lookup_arena_take(&block->arena, capacity, sizeof *grown);
-        if (!grown) return false;
-        if (at) memcpy(grown, block->wrong, at * sizeof *grown);
-        block->wrong = grown;
-        loader->wrong_capacity = capacity;
-    }
-    char *copy = mt_lookup_arena_text(&block->arena, text, strlen(text));
-    if (!copy) return false;
-    for (; at > 0 && strcmp(block->wrong[at - 1], text) > 0; at--) block->wrong[at] = block->wrong[at - 1];
-    block->wrong[at] = copy;
-    block->wrong_count++;
-    return true;
-}
-
-/* ---- with their shapes ---- */
 
 static int by_variant_and_shape(const void *a, const void *b)
 {
-    const mt_lookup_wrong_on *x = a, *y = b;
-    int order = strcmp(x->variant, y->variant);
-    return order ? order : memcmp(x->values, y->values, x->value_count * sizeof *x->values);
+    const mt_lookup_wrong *x = a, *y = b;
+    int order = by_variant(a, b);
+    if (order || !x->values || !y->values) return order ? order : (x->values != NULL) - (y->values != NULL);
+    return memcmp(x->values, y->values, x->value_count * sizeof *x->values);
 }
 
 void mt_lookup_wrong_end(mt_lookup_block *block)
 {
-    if (block->wrong_on_count) qsort(block->wrong_on, block->wrong_on_count, sizeof *block->wrong_on, by_variant_and_shape);
+    if (block->wrong_count) qsort(block->wrong, block->wrong_count, sizeof *block->wrong, by_variant_and_shape);
+}
+
+bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *text)
+{
+    const mt_lookup_wrong asked = { text, NULL, 0 };
+    return block->wrong_count && bsearch(&asked, block->wrong, block->wrong_count, sizeof asked, by_variant);
 }
 
 bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values)
 {
-    const mt_lookup_wrong_on asked = { variant, values, block->value_count };
-    return block->wrong_on_count && bsearch(&asked, block->wrong_on, block->wrong_on_count, sizeof asked, by_variant_and_shape);
-}
-
-/* `values`: NULL = of a shape with other list lengths. */
-static bool add_on(mt_lookup_loader *loader, const char *text, const int64_t *values)
-{
-    mt_lookup_block *block = loader->block;
-    if (!values || block->wrong_on_count >= WRONG_ON_LIMIT) return true;
-    if (block->wrong_on_count == loader->wrong_on_capacity) {
-        uint32_t capacity = loader->wrong_on_capacity ? 2 * loader->wrong_on_capacity : 64;
-        mt_lookup_wrong_on *grown = mt_lookup_arena_take(&block->arena, capacity, sizeof *grown);
-        if (!grown) return false;
-        if (block->wrong_on_count) memcpy(grown, block->wrong_on, block->wrong_on_count * sizeof *grown);
-        block->wrong_on = grown;
-        loader->wrong_on_capacity = capacity;
-    }
-    const char *kept = *(const char **)bsearch(&text, block->wrong, block->wrong_count, sizeof *block->wrong, by_text);
-    block->wrong_on[block->wrong_on_count++] = (mt_lookup_wrong_on){ kept, values, block->value_count };
-    return true;
+    const mt_lookup_wrong asked = { variant, values, block->value_count };
+    return block->wrong_count && bsearch(&asked, block->wrong, block->wrong_count, sizeof asked, by_variant_and_shape);
 }
 
 /* ---- strings ---- */
@@ -121,8 +84,13 @@ static uint64_t all_strings(const mt_lookup_model *model)
     return all;
 }
 
+/* A variant of the file at hand, whose text is read when all are known. */
+typedef struct found_wrong { int64_t variant; const int64_t *values; } found_wrong;
+
 typedef struct gathering {
     mt_lookup_loader *loader;
+    found_wrong *found;         /* in the loader's scratch memory */
+    size_t found_count, found_capacity;
     uint64_t failed, worked;    /* strings with which the first default failed so, and worked */
     sqlite3_stmt *wrong;        /* wrong_sql, once it is needed */
     const int64_t *values;      /* the shape of the subject at hand; NULL: it is none that this plan is asked for */
@@ -160,15 +128,28 @@ static const char *text_of(sqlite3_stmt *row, int column)
     return (const char *)sqlite3_column_text(row, column);
 }
 
-static tunelookup_status take(gathering *g, const char *text)
+/* None is dropped: one that is not known may be handed out. */
+static tunelookup_status take(gathering *g, int64_t variant)
 {
-    bool is_taken = !text || g->loader->block->wrong_count >= WRONG_LIMIT || (add(g->loader, text) && add_on(g->loader, text, g->values));
-    return is_taken ? TUNELOOKUP_OK : no_memory();
+    const mt_lookup_loader *loader = g->loader;
+    if (loader->block->wrong_count + g->found_count == WRONG_LIMIT)
+        return mt_lookup_fail(TUNELOOKUP_ERR_LIMIT, "%s: holds more than %d results of variants that are not safe (wrong results, faults, hangs), all of which a lookup has to know; merge what is needed of it into a smaller file",
+                              loader->plan->db->files[loader->file].path, WRONG_LIMIT);
+    if (g->found_count == g->found_capacity) {
+        size_t capacity = g->found_capacity ? 2 * g->found_capacity : 64;
+        found_wrong *grown = mt_lookup_arena_take(&g->loader->scratch, capacity, sizeof *grown);
+        if (!grown) return no_memory();
+        if (g->found_count) memcpy(grown, g->found, g->found_count * sizeof *grown);
+        g->found = grown;
+        g->found_capacity = capacity;
+    }
+    g->found[g->found_count++] = (found_wrong){ variant, g->values };
+    return TUNELOOKUP_OK;
 }
 
 static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
 {
-    return take(g, text_of(row, 0));
+    return take(g, sqlite3_column_int64(row, 0));
 }
 
 static bool take_shape(gathering *g, const char *key)
@@ -195,7 +176,7 @@ static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 static tunelookup_status on_strike(gathering *g, sqlite3_stmt *row)
 {
     if (!has_all_strings(&g->loader->block->model, text_of(row, 0))) return TUNELOOKUP_OK;
-    return take_shape(g, text_of(row, 0)) ? take(g, text_of(row, 1)) : no_memory();
+    return take_shape(g, text_of(row, 0)) ? take(g, sqlite3_column_int64(row, 1)) : no_memory();
 }
 
 static tunelookup_status on_default(gathering *g, sqlite3_stmt *row)
@@ -216,12 +197,56 @@ static tunelookup_status gather(gathering *g, const char *sql, tunelookup_status
     return st;
 }
 
+/* ---- texts ---- */
+
+static int by_id(const void *a, const void *b)
+{
+    const found_wrong *x = a, *y = b;
+    return (x->variant > y->variant) - (x->variant < y->variant);
+}
+
+/* NULL: there is no such variant, or no memory. */
+static const char *read_text(gathering *g, sqlite3_stmt *statement, int64_t variant, tunelookup_status *st)
+{
+    const char *kept = NULL;
+    sqlite3_bind_int64(statement, 1, variant);
+    int code = sqlite3_step(statement);
+    const char *text = code == SQLITE_ROW ? text_of(statement, 0) : NULL;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) *st = sqlite_fail(g->loader);
+    if (text && !(kept = mt_lookup_arena_text(&g->loader->block->arena, text, strlen(text)))) *st = no_memory();
+    sqlite3_reset(statement);
+    return kept;
+}
+
+/* Behind those of the files before. Each text is read once, however many shapes the variant was wrong on. */
+static tunelookup_status keep_found(gathering *g)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    const char *text = NULL;
+    mt_lookup_block *block = g->loader->block;
+    if (!g->found_count) return st;
+    mt_lookup_wrong *all = mt_lookup_arena_take(&block->arena, block->wrong_count + g->found_count, sizeof *all);
+    if (!all) return no_memory();
+    if (block->wrong_count) memcpy(all, block->wrong, block->wrong_count * sizeof *all);
+    block->wrong = all;
+    qsort(g->found, g->found_count, sizeof *g->found, by_id);
+    if (sqlite3_prepare_v2(g->loader->db, text_sql, -1, &statement, NULL) != SQLITE_OK) st = sqlite_fail(g->loader);
+    for (size_t i = 0; i < g->found_count && st == TUNELOOKUP_OK; i++) {
+        if (i == 0 || g->found[i].variant != g->found[i - 1].variant) text = read_text(g, statement, g->found[i].variant, &st);
+        if (text) all[block->wrong_count++] = (mt_lookup_wrong){ text, g->found[i].values, block->value_count };
+    }
+    sqlite3_finalize(statement);
+    return st;
+}
+
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     gathering g = { .loader = loader };
     LOOKUP_TRY(gather(&g, subjects_sql, on_subject));
     LOOKUP_TRY(gather(&g, strikes_sql, on_strike));
+    LOOKUP_TRY(keep_found(&g));
     LOOKUP_TRY(gather(&g, defaults_sql, on_default));
     loader->failed_strings |= g.failed;
     loader->worked_strings |= g.worked;

@@ -1,6 +1,8 @@
 /* What must never be offered where nothing tuned answers exactly: variants that nobody validated, or that computed wrong results somewhere. */
 #include "tests/unit/fallback_fixture.h"
 
+#include <time.h>
+
 /* What the asked shape or the device excludes gives way to the next. */
 START_TEST(test_refused_offers)
 {
@@ -62,6 +64,68 @@ START_TEST(test_wrong_for_a_type)
         ck_says(&r, "default:  it fails on the tuned shapes with one of this shape's strings");
     }
     ck_assert_str_eq(find(prepare(db, &lookup_h100), 100).variant, plain64); /* f16 as before */
+    tunelookup_close(db);
+}
+END_TEST
+
+/* A later good result takes back no wrong one, unless it is of other code. */
+static void put_with_code(lookup_writer *w, mt_outcome_kind kind, const char *code, double median_ns)
+{
+    mt_outcome outcome = kind == MT_OUTCOME_OK ? fixture_outcome(kind, median_ns) : (mt_outcome){.kind = kind};
+    snprintf(outcome.cubin.hex, sizeof outcome.cubin.hex, "%s", code);
+    fixture_put(w->store, w->session, &w->subject, plain64, &outcome);
+    ck_ok(mt_store_refresh_best(w->store, &w->subject, &fixture_err));
+}
+
+static bool is_offered_after(mt_outcome_kind kind, const char *code, const char *later)
+{
+    remove(fixture_db);
+    smooth(MT_ORIGIN_MEASURED);
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", wide64, 720);
+    put_with_code(&w, kind, code, 0);
+    put_with_code(&w, MT_OUTCOME_OK, later, 600);
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    tunelookup_result r = find(prepare(db, &lookup_h100), 64);
+    bool is_offered = strcmp(r.variant, plain64) == 0;
+    if (!is_offered) {
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT); /* the next best is the winner */
+        ck_assert_str_eq(r.variant, wide64);
+        ck_assert_str_ne(find(prepare(db, &lookup_h100), 65).variant, plain64);
+    }
+    tunelookup_close(db);
+    return is_offered;
+}
+
+START_TEST(test_wrong_once)
+{
+    static const char one[] = "0123456789abcdef0123456789abcdef", other[] = "1123456789abcdef0123456789abcdef";
+    static const mt_outcome_kind wrong[] = {MT_OUTCOME_WRONG_RESULT, MT_OUTCOME_OUT_OF_BOUNDS, MT_OUTCOME_WROTE_INPUT, MT_OUTCOME_NONDETERMINISTIC};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert(!is_offered_after(wrong[i], one, one));
+        ck_assert(!is_offered_after(wrong[i], "", other)); /* nobody knows of which code it was */
+        ck_assert(is_offered_after(wrong[i], one, other));
+    }
+    ck_assert(is_offered_after(MT_OUTCOME_TIMEOUT, one, one));
+    ck_assert(is_offered_after(MT_OUTCOME_GPU_FAULT, one, one));
+}
+END_TEST
+
+/* However many variants were wrong, each of them is known, and in time: 150,000 of them, in the order that is worst for putting each in its place, and behind them the one that would be offered. */
+START_TEST(test_many_wrong)
+{
+    smooth(MT_ORIGIN_MEASURED);
+    fixture_sql("INSERT INTO variant (kernel_id, text) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000) SELECT 1, printf('ALGO=plain;B=%06d', 900000 - i) FROM n;"
+                "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome) SELECT 1, id, 1, 1, 1, 1, 'wrong_result' FROM variant "
+                "ORDER BY text NOT LIKE '%;B=______', id;"
+                "DELETE FROM measurement WHERE outcome = 'wrong_result' AND variant_id IN (SELECT id FROM variant WHERE text NOT LIKE '%;B=______' AND text <> 'ALGO=plain;B=64')");
+    tunelookup_db *db = open_db(0);
+    clock_t begin = clock();
+    tunelookup_plan *plan = prepare(db, &lookup_h100);
+    ck_assert_int_lt((clock() - begin) / CLOCKS_PER_SEC, 10 * UNIT_SLOWNESS);
+    for (int64_t n = 20; n <= 100; n += 20) ck_assert_str_ne(find(plan, n).variant, plain64);
+    ck_assert_str_ne(find(plan, 16).variant, plain64); /* where it was wrong, and its row still says that it won */
     tunelookup_close(db);
 }
 END_TEST
@@ -203,4 +267,4 @@ START_TEST(test_no_variant_of_the_kernel)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_unsafe_elsewhere, test_unsafe_default, test_launches_that_do_not_fit)
+FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_once, test_many_wrong, test_unsafe_elsewhere, test_unsafe_default, test_launches_that_do_not_fit)
