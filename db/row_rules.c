@@ -169,6 +169,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
 
 bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value)
 {
+    static const unsigned char zstd_frame[] = {0x28, 0xb5, 0x2f, 0xfd};
     const double finite = MT_ROW_FIGURE_LIMIT;
     if (value->type == MT_ROW_VALUE_NULL) return !column->is_required;
     switch (column->kind) {
@@ -186,7 +187,7 @@ bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *valu
     case MT_ROW_NUMBER: return is_real_in(value, -finite, finite);
     case MT_ROW_ERROR: return is_real_in(value, 0, HUGE_VAL);
     case MT_ROW_REAL: return is_real_in(value, -HUGE_VAL, HUGE_VAL);
-    case MT_ROW_SAMPLES:
+    case MT_ROW_SAMPLES: return value->type == MT_ROW_VALUE_BLOB && value->size > sizeof zstd_frame && memcmp(value->text, zstd_frame, sizeof zstd_frame) == 0;
     case MT_ROW_BYTES: return value->type == MT_ROW_VALUE_BLOB;
     default: return is_text(column->kind, value);
     }

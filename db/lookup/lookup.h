@@ -311,7 +311,8 @@ typedef struct mt_lookup_block {
     const char *hidden_shape;         /* the first of them; where there are any */
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
-    uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
+    uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because they or what they refer to hold what no tuner writes */
+    const char *first_damaged;        /* which that is, of the first; where there are any */
     mt_lookup_entry *table;
     uint32_t mask;
     int64_t driver_version, cc;
@@ -324,6 +325,13 @@ typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has 
     mt_lookup_session session;
     int64_t kernel, device;           /* 0 = none */
 } mt_lookup_source;
+
+enum { MT_LOOKUP_BACKING_TABLES = 8, MT_LOOKUP_BACKING_SEEN = 64 };
+typedef struct mt_lookup_backing {    /* of the file at hand (lookup_backing.c) */
+    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_TABLES];
+    int64_t seen[MT_LOOKUP_BACKING_TABLES][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
+    char why[400];
+} mt_lookup_backing;
 
 typedef struct mt_lookup_loader {
     const tunelookup_plan *plan;
@@ -349,8 +357,18 @@ typedef struct mt_lookup_loader {
     mt_lookup_table workloads, toolchains;
     uint32_t *variant_map, variant_mask, variant_used; /* id → index + 1 into variants */
     mt_lookup_variant **variants;
+    mt_lookup_backing backing;
     struct sqlite3_stmt *variant_text; /* made when the first is read; whoever begins another file, or ends, finalizes it */
 } mt_lookup_loader;
+
+/* What a row of table answer repeats of others. */
+typedef struct mt_lookup_claim {
+    int64_t measurement, subject, variant, workload;
+    const char *shape_key, *regime, *origin;
+} mt_lookup_claim;
+/* Whether the rows that it refers to are there, keep the rules of rows (db/row_rules.h), and say the same: loader->backing.why is "" then, else what is wrong with which row. */
+tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_lookup_claim *claim);
+void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
 tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);

@@ -396,6 +396,7 @@ static bool leave_out(mt_lookup_loader *loader, tunelookup_status st)
 static void end_attempt(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     sqlite3_finalize(loader->variant_text);
+    mt_lookup_backing_end(loader);
     for (size_t i = 0; sources && i < loader->plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
     free(sources);
     mt_lookup_arena_free(&loader->scratch);

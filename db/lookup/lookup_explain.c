@@ -95,7 +95,7 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported, damaged = block->hidden_damaged;
     if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
-    if (damaged) add(to, "note:     %u damaged row%s %s left out: a column has a value that msda-tune never writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
+    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", block->first_damaged);
     if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
     if (block->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)block->hidden_shapes, plural(block->hidden_shapes),
                                   block->hidden_shapes == 1 ? "is" : "are", block->hidden_shape);

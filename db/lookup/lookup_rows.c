@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,16 +102,31 @@ static const mt_row_column_id column_rules[] = { [ORIGIN] = MT_ROW_answer_origin
     [TOOLCHAIN] = MT_ROW_answer_toolchain_id, [MEDIAN] = MT_ROW_answer_median_ns, [LOW] = MT_ROW_answer_low_ns, [HIGH] = MT_ROW_answer_high_ns, [NORM_ERROR] = MT_ROW_answer_norm_error,
     [CREATED] = MT_ROW_answer_created_unix_ms, [CUBIN] = MT_ROW_answer_cubin_hash, [CARVEOUTS] = MT_ROW_answer_carveouts };
 
-/* Types are asked before any column is read as something that it is not: reading converts it. */
-static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
+/* Types are asked before any column is read as something that it is not: reading converts it. What is wrong goes to loader->backing.why, else that is "". */
+static tunelookup_status check(mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
+    char why[300];
+    mt_lookup_backing *backing = &loader->backing;
     for (int i = 0; i <= CARVEOUTS; i++) {
         mt_row_value value = mt_row_value_at(statement, i);
-        if (!mt_row_value_is_sound(&mt_row_rules[column_rules[i]], &value)) return false;
+        if (mt_row_value_is_sound(&mt_row_rules[column_rules[i]], &value)) continue;
+        mt_row_value_explain(&mt_row_rules[column_rules[i]], &value, why, sizeof why);
+        snprintf(backing->why, sizeof backing->why, "row %lld of answer: %s", (long long)sqlite3_column_int64(statement, SUBJECT), why);
+        return TUNELOOKUP_OK;
     }
+    const mt_lookup_claim claim = { .measurement = sqlite3_column_int64(statement, MEASUREMENT), .subject = sqlite3_column_int64(statement, SUBJECT), .variant = sqlite3_column_int64(statement, VARIANT),
+        .workload = sqlite3_column_int64(statement, WORKLOAD), .shape_key = column(statement, SHAPE_KEY), .regime = column(statement, REGIME), .origin = column(statement, ORIGIN) };
+    tunelookup_status st = mt_lookup_backing_check(loader, &claim);
     const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
-    const mt_lookup_text_row *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD));
-    return toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED && workload->numbers[0] != DAMAGED;
+    if (toolchain->numbers[0] == DAMAGED || toolchain->numbers[1] == DAMAGED) snprintf(backing->why, sizeof backing->why, "row %lld of toolchain: its versions are damaged", (long long)toolchain->id);
+    return st;
+}
+
+static tunelookup_status hide_damaged(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    if (block->hidden_damaged++ == 0) block->first_damaged = mt_lookup_arena_text(&block->arena, loader->backing.why, strlen(loader->backing.why));
+    return block->first_damaged ? TUNELOOKUP_OK : no_memory();
 }
 
 /* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
@@ -176,10 +192,9 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     int64_t values[TUNELOOKUP_MAX_VALUES];
     mt_lookup_block *block = loader->block;
     size_t bytes = block->value_count * sizeof *values;
-    if (!is_sound(loader, statement)) {
-        block->hidden_damaged++;
-        return TUNELOOKUP_OK;
-    }
+    tunelookup_status st = check(loader, statement);
+    if (st != TUNELOOKUP_OK) return st;
+    if (*loader->backing.why) return hide_damaged(loader);
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
@@ -190,7 +205,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
         block->other_workloads += is_other_workload;
         return TUNELOOKUP_OK;
     }
-    tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
+    st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
     if (st != TUNELOOKUP_OK) return st;
     mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row + bytes);
     if (!row || !fill_row(loader, statement, row) || !keep_row(loader, row)) return no_memory();
@@ -329,6 +344,7 @@ tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader)
     loader->variant_mask = loader->variant_used = 0;
     sqlite3_finalize(loader->variant_text);
     loader->variant_text = NULL;
+    mt_lookup_backing_end(loader);
     LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", MT_ROW_workload_name, &loader->workloads));
     LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", MT_ROW_toolchain_arch, &loader->toolchains));
 done:

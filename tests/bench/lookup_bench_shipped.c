@@ -169,7 +169,7 @@ static void print_one(const char *path, const char *kernel, int64_t id, const ch
 /* Statements are worth STEPS_OF_ALL, whatever the file holds, and STEPS_EACH for a row of the kernel on any GPU. Opening reads the first page alone: no schema, which costs as much as a good part of the rows. */
 static bool check_steps(const char *path, const char *kernel, const char *gpu, int64_t rows, const asked *a)
 {
-    enum { STEPS_OF_OPEN = 100, STEPS_OF_ALL = 3000, STEPS_EACH = 62 };
+    enum { STEPS_OF_OPEN = 100, STEPS_OF_ALL = 3000, STEPS_EACH = 180 };
     steps made = steps_of(path, kernel, a);
     int64_t most = STEPS_OF_ALL + STEPS_EACH * rows;
     bool is_within = made.of_both <= most && made.of_open <= STEPS_OF_OPEN;
