@@ -16,8 +16,9 @@ mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const ch
 mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool answers_only, const char *path, mt_error *err);
 /* Writes such a text, compressed as the path ends: .zst or .gz. */
 mt_status mt_recording_write(const char *path, const mt_strbuf *text, mt_error *err);
-/* Reads a file's bytes into the store as rows of `origin` in one transaction: all or nothing. `name`, its path, is named in errors with the line. A file
+/* Reads a file's bytes into the store as rows of `origin` in one transaction. What breaks the rules of rows (db/row_rules.h), or is no row, is left out and named on stderr with `name`, the
+ * file's path, and the line; so is a subject whose line 1 is, with its rows. *left_out (may be NULL): how many lines. SYNTAX where no line 1 is sound, or the text can't be unpacked: then nothing is stored. A file
  * (by content) that was imported with this origin before is left alone. Winners are refreshed. */
-mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, mt_error *err);
+mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, int64_t *left_out, mt_error *err);
 
 #endif

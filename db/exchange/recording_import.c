@@ -1,10 +1,10 @@
-/* Reading recordings. SQLite's JSON functions parse the lines, in statements of the store's own handle. */
+/* Reading recordings, line by line; a line that is bad is left out. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/row_json.h"
+#include "db/row_sqlite.h"
 #include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
@@ -12,124 +12,35 @@
 #include "db/exchange/recording.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
+#include "db/exchange/recording_line.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-#define EXPECTED_FILES "a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"
-
 typedef struct import_state {
-    mt_store *store;
-    const char *path;
-    mt_lines *lines;
+    mt_line_source from;
     mt_subject subject;
     int64_t session, recorded_unix_ms;
     int64_t rows, failed;
     mt_left_out left_out;
-    int64_t header_line;       /* line 1 of the subject at hand */
-    bool has_row;              /* of the subject at hand */
+    int64_t first_left_out, unnamed; /* of the lines before a sound line 1: the first, and how many more; 0 = none */
+    char why_first[400];
+    int64_t header_line;       /* line 1 of the subject at hand; 0 = it is not known of which subject rows are: that line is left out, of this number: */
+    int64_t bad_line;
+    int64_t last_before;       /* the newest measurement before this subject's */
     int64_t version;           /* of the format */
     mt_known_knobs knobs;            /* of the kernel at hand */
     mt_recording_answers told; /* NUMBERED: the kernel's variants in the order of their first rows */
-    mt_strbuf last_variant;
+    int64_t count_lost_in;     /* the line in which a variant may have been told that nobody can read: what is told behind it has no number that is known; 0 = none */
     mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
     mt_strbuf final;           /* of the subject at hand, stored behind its rows; "" = none */
 } import_state;
-
-static mt_status fail_line(const import_state *import, const char *what, const char *name, mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: %s%s%s", import->path, (long long)mt_lines_number(import->lines), what, name ? " " : "",
-                   name ? name : "");
-}
-
-/* A text of at least min_length bytes without NULs. */
-static mt_status get_text(const import_state *import, sqlite3_stmt *statement, int column, const char *name, size_t min_length, const char **text,
-                          mt_error *err)
-{
-    *text = mt_sql_column(statement, column);
-    size_t length = strlen(*text);
-    if (sqlite3_column_type(statement, column) == SQLITE_TEXT && length >= min_length &&
-        length == (size_t)sqlite3_column_bytes(statement, column)) {
-        return MT_OK;
-    }
-    return fail_line(import, "expected a text in", name, err);
-}
-
-static mt_status get_integer(const import_state *import, sqlite3_stmt *statement, int column, const char *name, int64_t *value, mt_error *err)
-{
-    *value = sqlite3_column_int64(statement, column);
-    if (sqlite3_column_type(statement, column) == SQLITE_INTEGER && *value >= 0) return MT_OK;
-    return fail_line(import, "expected a whole number, zero or more, in", name, err);
-}
-
-static mt_status get_date(const import_state *import, sqlite3_stmt *statement, int column, const char *name, int64_t *unix_ms, mt_error *err)
-{
-    mt_status st = get_integer(import, statement, column, name, unix_ms, err);
-    return st == MT_OK && *unix_ms >= MT_ROW_DATE_LIMIT ? fail_line(import, "expected a time before the year 2100 in", name, err) : st;
-}
-
-/* The two columns of a JSON_MEMBER. NULL: there is none. */
-static mt_status get_object(const import_state *import, sqlite3_stmt *statement, int column, const char *name, const char **json, mt_error *err)
-{
-    const char *type = mt_sql_column_or_null(statement, column);
-    *json = type ? mt_sql_column(statement, column + 1) : NULL;
-    return type && strcmp(type, "object") != 0 ? fail_line(import, "expected an object in", name, err) : MT_OK;
-}
-
-/* \u0000, which some versions of SQLite take for the text's end. */
-static bool has_nul_escape(const char *line)
-{
-    for (const char *at = strchr(line, '\\'); at; at = strchr(at, '\\')) {
-        if (strncmp(at, "\\u0000", 6) == 0) return true;
-        at += at[1] ? 2 : 1;
-    }
-    return false;
-}
-
-/* Files that were copied in part end in the middle of a line. */
-static const char *not_an_object(const char *line)
-{
-    size_t length = strlen(line);
-    if (line[0] != '{') return "is not a JSON object; expected " EXPECTED_FILES;
-    return line[length - 1] == '}' ? "is not a JSON object, or a damaged one" : "begins a JSON object that does not end: is the file cut short?";
-}
-
-/* Of two members of one name SQLite takes either, by its version. */
-static mt_status check_names(const import_state *import, const char *line, mt_error *err)
-{
-    size_t length;
-    const char *twice = mt_json_repeated(line, strlen(line), &length);
-    if (!twice) return MT_OK;
-    return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: \"%.*s\" is there twice in an object", import->path, (long long)mt_lines_number(import->lines), (int)(length < 60 ? length : 60), twice);
-}
-
-/* The row of a SELECT that takes the line apart; ?1 is the line. */
-static mt_status parse_line(const import_state *import, const char *literal, const char *line, sqlite3_stmt **statement, mt_error *err)
-{
-    mt_status st;
-    bool row;
-    MT_TRY(mt_sql_cached_get(import->store, "SELECT CASE WHEN json_valid(?1) THEN json_type(?1) = 'object' END", statement, err));
-    mt_sql_args check = mt_sql_args_of(*statement);
-    mt_sql_text(&check, line);
-    int64_t is_object;
-    MT_TRY(mt_sql_value(import->store, &check, 0, &is_object, "parse a line", err));
-    if (!is_object || has_nul_escape(line)) {
-        st = fail_line(import, is_object ? "holds a NUL character" : not_an_object(line), NULL, err);
-        goto done;
-    }
-    MT_TRY(mt_sql_cached_get(import->store, literal, statement, err));
-    mt_sql_args args = mt_sql_args_of(*statement);
-    mt_sql_text(&args, line);
-    MT_TRY(mt_sql_row(import->store, &args, &row, "parse a line", err));
-done:
-    return st;
-}
 
 /* --- line 1 ------------------------------------------------------------------------------------------------------------------------- */
 
 #define JSON(path) "json_extract(?1, '$." path "'), "
 #define JSON_OBJECT(path) "CASE json_type(?1, '$." path "') WHEN 'object' THEN json_extract(?1, '$." path "') END, "
-#define JSON_MEMBER(path) "json_type(?1, '$." path "'), " JSON(path) /* for get_object */
+#define JSON_MEMBER(path) "json_type(?1, '$." path "'), " JSON(path) /* for mt_line_object */
 
 static const char header_sql[] =
     "SELECT " JSON("format") JSON("version") JSON("gpu.key") JSON("gpu.name") JSON_OBJECT("gpu.facts") JSON("kernel.name") JSON("kernel.key")
@@ -139,11 +50,11 @@ static const char header_sql[] =
 static mt_status check_format(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
     if (strcmp(mt_sql_column(statement, 0), "msda-tune recording") != 0) {
-        return fail_line(import, "is not an msda-tune recording; expected " EXPECTED_FILES, NULL, err);
+        return mt_line_fail(&import->from, "is not an msda-tune recording; expected " MT_RECORDING_FILES, NULL, err);
     }
-    mt_status st = get_integer(import, statement, 1, "\"version\"", &import->version, err);
+    mt_status st = mt_line_integer(&import->from, statement, 1, "\"version\"", &import->version, err);
     if (st != MT_OK || import->version == MT_RECORDING_PLAIN || import->version == MT_RECORDING_NUMBERED) return st;
-    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads versions 1 and 2", import->path, (long long)import->version);
+    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads versions 1 and 2", import->from.path, (long long)import->version);
 }
 
 /* A line 1 may leave out the programs of the kernel that the one before it was of. Where they stand variants are numbered anew, so that files may be concatenated. */
@@ -154,12 +65,15 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     mt_strbuf_addf(&name, "%s@%s", kernel->name, kernel->key);
     bool is_same = strcmp(mt_strbuf_text(&name), mt_strbuf_text(&import->kernel)) == 0;
     kernel->spec_json = "{}"; /* not known: replaces nothing */
-    if (sqlite3_column_type(statement, 7) != SQLITE_NULL) mt_recording_answers_free(&import->told);
-    if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) st = get_text(import, statement, 7, "\"kernel.spec\"", 1, &kernel->spec_json, err);
+    if (sqlite3_column_type(statement, 7) != SQLITE_NULL) {
+        mt_recording_answers_free(&import->told);
+        import->count_lost_in = 0;
+    }
+    if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) st = mt_line_text(&import->from, statement, 7, "\"kernel.spec\"", 1, &kernel->spec_json, err);
     mt_strbuf_clear(&import->kernel);
     mt_strbuf_add(&import->kernel, mt_strbuf_text(&name));
     mt_strbuf_free(&name);
-    return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : st;
+    return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path) : st;
 }
 
 /* Expressions that nobody can read are left out: the rows are the kernel's all the same. */
@@ -167,19 +81,19 @@ static mt_status check_programs(import_state *import, mt_kernel_row *kernel, mt_
 {
     char why[300];
     bool are_sound;
-    mt_status st = mt_spec_programs_check(import->store, kernel->spec_json, &are_sound, why, sizeof why, err);
+    mt_status st = mt_spec_programs_check(import->from.store, kernel->spec_json, &are_sound, why, sizeof why, err);
     if (st != MT_OK || are_sound) return st;
     kernel->spec_json = "{}";
-    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), why);
+    mt_left_out_line(&import->left_out, mt_lines_number(import->from.lines), why);
     return MT_OK;
 }
 
 /* What an error says behind the file's name and line, or the database's. */
 static const char *reason_of(const import_state *import, const mt_error *err)
 {
-    const char *path = mt_store_path(import->store), *message = err->message;
-    size_t own = strlen(path), file = strlen(import->path);
-    if (strncmp(message, import->path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
+    const char *path = mt_store_path(import->from.store), *message = err->message;
+    size_t own = strlen(path), file = strlen(import->from.path);
+    if (strncmp(message, import->from.path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
     else if (strncmp(message, path, own) == 0 && message[own] == ':') message += own + 1;
     return message + strspn(message, " ");
 }
@@ -187,25 +101,25 @@ static const char *reason_of(const import_state *import, const mt_error *err)
 static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
     mt_status st;
-    mt_store *store = import->store;
+    mt_store *store = import->from.store;
     mt_device_row device;
     mt_kernel_row kernel = {.keeps_spec = true};
     mt_shape_row shape, workload;
     const char *l2;
-    MT_TRY(get_text(import, statement, 2, "\"gpu.key\"", 1, &device.key, err));
-    MT_TRY(get_text(import, statement, 3, "\"gpu.name\"", 0, &device.name, err));
-    MT_TRY(get_text(import, statement, 4, "\"gpu.facts\"", 1, &device.facts_json, err));
-    MT_TRY(get_text(import, statement, 5, "\"kernel.name\"", 1, &kernel.name, err));
-    MT_TRY(get_text(import, statement, 6, "\"kernel.key\"", 1, &kernel.key, err));
+    MT_TRY(mt_line_text(&import->from, statement, 2, "\"gpu.key\"", 1, &device.key, err));
+    MT_TRY(mt_line_text(&import->from, statement, 3, "\"gpu.name\"", 0, &device.name, err));
+    MT_TRY(mt_line_text(&import->from, statement, 4, "\"gpu.facts\"", 1, &device.facts_json, err));
+    MT_TRY(mt_line_text(&import->from, statement, 5, "\"kernel.name\"", 1, &kernel.name, err));
+    MT_TRY(mt_line_text(&import->from, statement, 6, "\"kernel.key\"", 1, &kernel.key, err));
     MT_TRY(read_programs(import, statement, &kernel, err));
     MT_TRY(check_programs(import, &kernel, err));
-    MT_TRY(get_text(import, statement, 8, "\"shape.name\"", 0, &shape.name, err));
-    MT_TRY(get_text(import, statement, 9, "\"shape.key\"", 0, &shape.key, err));
-    MT_TRY(get_text(import, statement, 10, "\"workload.name\"", 0, &workload.name, err));
-    MT_TRY(get_text(import, statement, 11, "\"workload.key\"", 0, &workload.key, err));
-    MT_TRY(get_text(import, statement, 12, "\"regime\"", 1, &l2, err));
+    MT_TRY(mt_line_text(&import->from, statement, 8, "\"shape.name\"", 0, &shape.name, err));
+    MT_TRY(mt_line_text(&import->from, statement, 9, "\"shape.key\"", 0, &shape.key, err));
+    MT_TRY(mt_line_text(&import->from, statement, 10, "\"workload.name\"", 0, &workload.name, err));
+    MT_TRY(mt_line_text(&import->from, statement, 11, "\"workload.key\"", 0, &workload.key, err));
+    MT_TRY(mt_line_text(&import->from, statement, 12, "\"regime\"", 1, &l2, err));
     if (!mt_l2_from_name(l2, &import->subject.l2)) {
-        st = fail_line(import, "\"regime\" is neither \"cold\" nor \"warm\"", NULL, err);
+        st = mt_line_fail(&import->from, "\"regime\" is neither \"cold\" nor \"warm\"", NULL, err);
         goto done;
     }
     MT_TRY(mt_store_device(store, &device, &import->subject.device, err));
@@ -221,10 +135,10 @@ static mt_status read_toolchain(const import_state *import, sqlite3_stmt *statem
 {
     mt_status st;
     mt_toolchain_row row;
-    MT_TRY(get_integer(import, statement, first, name, &row.nvrtc_version, err));
-    MT_TRY(get_integer(import, statement, first + 1, name, &row.driver_version, err));
-    MT_TRY(get_text(import, statement, first + 2, name, 0, &row.arch, err));
-    st = mt_store_toolchain(import->store, &row, id, err);
+    MT_TRY(mt_line_integer(&import->from, statement, first, name, &row.nvrtc_version, err));
+    MT_TRY(mt_line_integer(&import->from, statement, first + 1, name, &row.driver_version, err));
+    MT_TRY(mt_line_text(&import->from, statement, first + 2, name, 0, &row.arch, err));
+    st = mt_store_toolchain(import->from.store, &row, id, err);
 done:
     return st;
 }
@@ -234,14 +148,14 @@ static mt_status read_comparison_point(import_state *import, sqlite3_stmt *state
 {
     const char *variant;
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
-    mt_status st = get_text(import, statement, column, role, 0, &variant, err);
+    mt_status st = mt_line_text(&import->from, statement, column, role, 0, &variant, err);
     if (st != MT_OK) return st;
     char why[200] = "", reason[240];
-    import->store->is_row_refused = false;
-    if (mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) st = mt_store_comparison_point(import->store, &import->subject, role, variant, err);
-    if (!*why && !(st == MT_ERR_DB && mt_store_refused_row(import->store))) return st;
+    import->from.store->is_row_refused = false;
+    if (mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) st = mt_store_comparison_point(import->from.store, &import->subject, role, variant, err);
+    if (!*why && !(st == MT_ERR_DB && mt_store_refused_row(import->from.store))) return st;
     snprintf(reason, sizeof reason, "\"%s\": %s", role, *why ? why : reason_of(import, err));
-    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason);
+    mt_left_out_line(&import->left_out, mt_lines_number(import->from.lines), reason);
     return MT_OK;
 }
 
@@ -249,21 +163,19 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    import->has_row = false;
-    import->header_line = mt_lines_number(import->lines);
-    MT_TRY(parse_line(import, header_sql, line, &statement, err));
+    MT_TRY(mt_line_parse(&import->from, header_sql, line, &statement, err));
     MT_TRY(check_format(import, statement, err));
-    MT_TRY(check_names(import, line, err));
+    MT_TRY(mt_line_check_names(&import->from, line, err));
     MT_TRY(read_subject(import, statement, err));
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
-    MT_TRY(get_date(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
+    MT_TRY(mt_line_date(&import->from, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
     MT_TRY(read_comparison_point(import, statement, 17, "default", err));
     MT_TRY(read_comparison_point(import, statement, 18, "baseline", err));
     const char *final;
-    MT_TRY(get_object(import, statement, 19, "\"final\"", &final, err));
+    MT_TRY(mt_line_object(&import->from, statement, 19, "\"final\"", &final, err));
     mt_strbuf_clear(&import->final);
     mt_strbuf_add(&import->final, final ? final : "");
-    if (import->final.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+    if (import->final.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
 done:
     if (statement) sqlite3_reset(statement);
     return st;
@@ -305,11 +217,11 @@ static mt_status read_samples(const import_state *import, sqlite3_stmt *statemen
     const char *json = mt_sql_column_or_null(statement, COLUMN_SAMPLES);
     size_t count = outcome->timing.samples;
     if (!json) return MT_OK;
-    if (count == 0 || count > strlen(json)) return fail_line(import, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
+    if (count == 0 || count > strlen(json)) return mt_line_fail(&import->from, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
     outcome->sample_ns = mt_alloc(count, sizeof *outcome->sample_ns);
-    if (!outcome->sample_ns) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+    if (!outcome->sample_ns) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
     if (parse_samples(json, outcome->sample_ns, count)) return MT_OK;
-    return fail_line(import, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
+    return mt_line_fail(&import->from, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
 }
 
 /* A row with a median alone is its own interval. */
@@ -322,12 +234,26 @@ static void complete_interval(mt_timing *timing)
 static mt_status read_kind(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
 {
     const char *kind, *text = mt_sql_column_or_null(statement, COLUMN_TEXT);
-    mt_status st = get_text(import, statement, 1, "\"k\"", 1, &kind, err);
+    mt_status st = mt_line_text(&import->from, statement, 1, "\"k\"", 1, &kind, err);
     if (st != MT_OK) return st;
     outcome->text = mt_strdup(text);
-    if (text && !outcome->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
-    if (strcmp(kind, "pruned") == 0) return mt_old_outcome_read(import->store, outcome, err);
-    return mt_outcome_from_name(kind, &outcome->kind) ? MT_OK : fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+    if (text && !outcome->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
+    if (strcmp(kind, "pruned") == 0) return mt_old_outcome_read(import->from.store, outcome, err);
+    return mt_outcome_from_name(kind, &outcome->kind) ? MT_OK : mt_line_fail(&import->from, "\"k\" is an unknown outcome:", kind, err);
+}
+
+/* The column that mt_outcome_read stumbled over. */
+static mt_status fail_column(const import_state *import, sqlite3_stmt *statement, const char *bad, mt_error *err)
+{
+#define NAMES(column, key, type, group, member) {#column, key},
+    static const struct { const char *column, *key; } names[] = {MT_OUTCOME_COLUMNS(NAMES)};
+    char why[400], text[460];
+    int i = 0;
+    while (strcmp(names[i].column, bad) != 0) i++;
+    mt_row_value value = mt_row_value_at(statement, COLUMN_OUTCOME + i);
+    mt_row_value_explain(mt_row_column_find("measurement", bad, strlen(bad)), &value, why, sizeof why);
+    snprintf(text, sizeof text, "\"%s\": %s", names[i].key, why);
+    return mt_line_fail(&import->from, text, NULL, err);
 }
 
 static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
@@ -336,52 +262,61 @@ static mt_status read_outcome(const import_state *import, sqlite3_stmt *statemen
     mt_status st = read_kind(import, statement, outcome, err);
     if (st != MT_OK) return st;
     if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL)
-        return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
-    if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
+        return mt_line_fail(&import->from, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
+    if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_column(import, statement, bad, err);
     outcome->timing.l2 = import->subject.l2;
     complete_interval(&outcome->timing);
     return read_samples(import, statement, outcome, err);
 }
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
+/* Given once by each subject: of two rows nobody knows which one is meant. */
+static mt_status check_first(const import_state *import, const char *variant, mt_error *err)
 {
-    int type = sqlite3_column_type(statement, column);
-    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(statement, column) : NAN;
-}
-
-/* Sorted, each once: that makes equal data equal files, and a variant given twice an error. */
-static mt_status check_order(import_state *import, const char *variant, mt_error *err)
-{
-    if (import->has_row && strcmp(mt_strbuf_text(&import->last_variant), variant) >= 0) {
-        return fail_line(import, "variants must be sorted and each given once:", variant, err);
-    }
-    import->has_row = true;
-    mt_strbuf_clear(&import->last_variant);
-    mt_strbuf_add(&import->last_variant, variant);
-    return import->last_variant.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : MT_OK;
+    static const char sql[] = "SELECT 1 FROM main.measurement m JOIN variant v ON v.id = m.variant_id WHERE m.session_id = ? AND v.kernel_id = ? AND v.text = ? AND m.id > ?";
+    bool is_there = false;
+    mt_status st = mt_sql_one(import->from.store, sql, "look for a variant", MT_IN(MT_INT(import->session), MT_INT(import->subject.kernel), MT_TEXT(variant), MT_INT(import->last_before)), MT_OUT(MT_TO_BOOL(&is_there)), err);
+    return st == MT_OK && is_there ? mt_line_fail(&import->from, "a variant must be given once, and this one was before:", variant, err) : st;
 }
 
 static mt_status read_library(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
 {
     const char *problem = NULL, *json;
-    mt_status st = get_object(import, statement, COLUMN_LIBRARY, "\"library\"", &json, err);
-    if (st == MT_OK && json) st = mt_recording_read_library(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err);
-    return problem ? fail_line(import, problem, NULL, err) : st;
+    mt_status st = mt_line_object(&import->from, statement, COLUMN_LIBRARY, "\"library\"", &json, err);
+    if (st == MT_OK && json) st = mt_recording_read_library(import->from.store, sqlite3_last_insert_rowid(import->from.store->db), at_unix_ms, json, &problem, err);
+    return problem ? mt_line_fail(&import->from, problem, NULL, err) : st;
+}
+
+/* The variant behind the number. */
+static mt_status find_told(const import_state *import, sqlite3_stmt *statement, const char **variant, mt_error *err)
+{
+    int64_t number;
+    char why[120];
+    mt_status st = mt_line_integer(&import->from, statement, 0, "\"v\"", &number, err);
+    if (st != MT_OK) return st;
+    snprintf(why, sizeof why, "of line %lld nobody knows whether it told a variant, so that this number is of none that is known:", (long long)import->count_lost_in);
+    if (number >= (int64_t)import->told.count) return mt_line_fail(&import->from, import->count_lost_in ? why : "no variant has this number yet:", mt_sql_column(statement, 0), err);
+    *variant = import->told.variants[number];
+    return MT_OK;
 }
 
 /* *variant stays the statement's, or this state's. */
 static mt_status read_variant(import_state *import, sqlite3_stmt *statement, const char **variant, mt_error *err)
 {
-    int64_t number;
-    if (import->version == MT_RECORDING_NUMBERED && sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
-        mt_status st = get_integer(import, statement, 0, "\"v\"", &number, err);
-        if (st == MT_OK && number >= (int64_t)import->told.count) st = fail_line(import, "no variant has this number yet:", mt_sql_column(statement, 0), err);
-        if (st == MT_OK) *variant = import->told.variants[number];
-        return st;
-    }
-    mt_status st = get_text(import, statement, 0, "\"v\"", 0, variant, err);
-    if (st != MT_OK || import->version != MT_RECORDING_NUMBERED || mt_recording_answers_add(&import->told, *variant)) return st;
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+    if (import->version == MT_RECORDING_NUMBERED && sqlite3_column_type(statement, 0) == SQLITE_INTEGER) return find_told(import, statement, variant, err);
+    mt_status st = mt_line_text(&import->from, statement, 0, "\"v\"", 0, variant, err);
+    if (st != MT_OK || import->version != MT_RECORDING_NUMBERED || import->count_lost_in || mt_recording_answers_add(&import->told, *variant)) return st;
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
+}
+
+/* A line that can't be read begins another subject, as far as anybody knows, unless it shows that it is a row: rows behind it are of none that is known, and never of the subject before. */
+static void lose_line(import_state *import, const char *line)
+{
+    static const char row[] = "{\"v\":";
+    bool is_row = strncmp(line, row, sizeof row - 1) == 0 && !strstr(line, "\"msda-tune recording\"");
+    if (is_row && !import->count_lost_in) import->count_lost_in = mt_lines_number(import->from.lines);
+    if (is_row) return;
+    import->header_line = 0;
+    import->bad_line = mt_lines_number(import->from.lines);
 }
 
 /* All of a row but its variant. What is wrong with it is a SYNTAX error, or a row that the store refuses. */
@@ -392,21 +327,22 @@ static mt_status store_row(import_state *import, const char *line, sqlite3_stmt 
     mt_subject subject = import->subject;
     mt_result result = {.subject = &subject, .variant = variant, .outcome = &outcome};
     char why[200];
-    if (!mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) return fail_line(import, why, NULL, err);
-    MT_TRY(check_names(import, line, err));
+    if (!mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) return mt_line_fail(&import->from, why, NULL, err);
+    MT_TRY(check_first(import, variant, err));
+    MT_TRY(mt_line_check_names(&import->from, line, err));
     MT_TRY(read_outcome(import, statement, &outcome, err));
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
     }
     result.launch_json = mt_sql_column_or_null(statement, COLUMN_LAUNCH);
-    result.model_flops = real_or_nan(statement, COLUMN_FLOPS);
-    result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
-    result.model_floor_ns = real_or_nan(statement, COLUMN_FLOPS + 2);
+    MT_TRY(mt_line_real(&import->from, statement, COLUMN_FLOPS, "\"flops\"", &result.model_flops, err));
+    MT_TRY(mt_line_real(&import->from, statement, COLUMN_FLOPS + 1, "\"bytes\"", &result.model_dram_bytes, err));
+    MT_TRY(mt_line_real(&import->from, statement, COLUMN_FLOPS + 2, "\"floor\"", &result.model_floor_ns, err));
     if (sqlite3_column_type(statement, COLUMN_EVALUATION) != SQLITE_NULL)
-        MT_TRY(get_integer(import, statement, COLUMN_EVALUATION, "\"e\"", &result.evaluation, err));
+        MT_TRY(mt_line_integer(&import->from, statement, COLUMN_EVALUATION, "\"e\"", &result.evaluation, err));
     int64_t at = import->recorded_unix_ms;
-    if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_date(import, statement, COLUMN_AT, "\"at\"", &at, err));
-    MT_TRY(mt_measurement_insert(import->store, import->session, at, &result, err));
+    if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(mt_line_date(&import->from, statement, COLUMN_AT, "\"at\"", &at, err));
+    MT_TRY(mt_measurement_insert(import->from.store, import->session, at, &result, err));
     MT_TRY(read_library(import, statement, at, err));
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;
@@ -415,22 +351,21 @@ done:
     return st;
 }
 
-/* A line that is no object, or out of order, is a damaged file's, and an error. A row that holds what no tuner writes is left out and named. */
 static mt_status read_row(import_state *import, const char *line, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    const char *variant;
-    mt_store *store = import->store;
-    MT_TRY(parse_line(import, row_sql, line, &statement, err));
-    MT_TRY(read_variant(import, statement, &variant, err));
-    MT_TRY(check_order(import, variant, err));
+    const char *variant = NULL;
+    mt_store *store = import->from.store;
+    char why[80];
+    snprintf(why, sizeof why, "it is of the subject of line %lld, which is left out", (long long)import->bad_line);
+    if (!import->header_line) return mt_line_fail(&import->from, why, NULL, err);
+    st = mt_line_parse(&import->from, row_sql, line, &statement, err);
+    if (st == MT_OK) st = read_variant(import, statement, &variant, err);
+    if (st == MT_ERR_SYNTAX && (!statement || sqlite3_column_type(statement, 0) != SQLITE_INTEGER)) lose_line(import, line);
+    if (st != MT_OK) goto done;
     MT_TRY(mt_tx_begin(store, err));
-    store->is_row_refused = false;
     st = mt_tx_end(store, store_row(import, line, statement, variant, err), err);
-    if (st != MT_ERR_SYNTAX && !(st == MT_ERR_DB && mt_store_refused_row(store))) goto done;
-    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason_of(import, err));
-    st = MT_OK;
 done:
     if (statement) sqlite3_reset(statement);
     return st;
@@ -447,10 +382,12 @@ static mt_status is_imported(mt_store *store, const mt_hash *hash, mt_origin ori
 static mt_status begin_session(import_state *import, const mt_hash *hash, mt_error *err)
 {
     mt_status st;
-    mt_session_row row = {.command = "import", .tool_version = MT_VERSION, .strategy = "import", .space_path = import->path,
+    mt_session_row row = {.command = "import", .tool_version = MT_VERSION, .strategy = "import", .space_path = import->from.path,
                           .origin = import->subject.origin};
-    MT_TRY(mt_store_session_begin(import->store, &row, &import->session, err));
-    st = mt_sql_do(import->store, "UPDATE main.session SET source_hash = ? WHERE id = ?", "begin an import", MT_IN(MT_TEXT(hash->hex), MT_INT(import->session)), err);
+    MT_TRY(mt_store_session_begin(import->from.store, &row, &import->session, err));
+    if (import->first_left_out) mt_left_out_line(&import->left_out, import->first_left_out, import->why_first);
+    import->left_out.count += import->unnamed;
+    st = mt_sql_do(import->from.store, "UPDATE main.session SET source_hash = ? WHERE id = ?", "begin an import", MT_IN(MT_TEXT(hash->hex), MT_INT(import->session)), err);
 done:
     return st;
 }
@@ -466,7 +403,7 @@ static bool is_header(const char *line)
 static mt_status store_final(import_state *import, mt_error *err)
 {
     const char *problem = NULL;
-    mt_store *store = import->store;
+    mt_store *store = import->from.store;
     store->is_row_refused = false;
     mt_status st = mt_recording_read_final(store, import->session, &import->subject, import->recorded_unix_ms, mt_strbuf_text(&import->final), &problem, err);
     if (st == MT_ERR_DB && mt_store_refused_row(store)) {
@@ -480,25 +417,57 @@ static mt_status store_final(import_state *import, mt_error *err)
 /* What needs all rows of a subject. */
 static mt_status end_subject(import_state *import, mt_error *err)
 {
+    if (!import->header_line) return MT_OK;
     mt_status st = import->final.length ? store_final(import, err) : MT_OK;
-    return st == MT_OK ? mt_store_refresh_best(import->store, &import->subject, err) : st;
+    return st == MT_OK ? mt_store_refresh_best(import->from.store, &import->subject, err) : st;
 }
 
-static mt_status read_lines(import_state *import, mt_error *err)
+static mt_status begin_subject(import_state *import, const char *line, const mt_hash *hash, mt_error *err)
 {
     mt_status st;
-    for (;;) {
-        const char *line;
-        MT_TRY(mt_lines_next(import->lines, &line, err));
-        if (!line) break;
-        if (!is_header(line)) {
-            MT_TRY(read_row(import, line, err));
-            continue;
-        }
-        MT_TRY(end_subject(import, err));
-        MT_TRY(read_header(import, line, err));
+    mt_store *store = import->from.store;
+    import->header_line = 0;
+    import->bad_line = mt_lines_number(import->from.lines);
+    MT_TRY(mt_tx_begin(store, err));
+    st = mt_tx_end(store, read_header(import, line, err), err);
+    if (st != MT_OK) mt_strbuf_clear(&import->kernel); /* a line 1 behind it that leaves the programs out means those of this one */
+    if (st == MT_OK && !import->session) st = begin_session(import, hash, err);
+    if (st == MT_OK) st = mt_sql_one(store, "SELECT max(id) FROM main.measurement", "read measurements", MT_NO_IN, MT_OUT(MT_TO_INT(&import->last_before)), err);
+    if (st == MT_OK) import->header_line = import->bad_line;
+done:
+    return st;
+}
+
+/* Whether a failure is the line's own. Of a file that may be none of ours nothing is named until it shows a line 1. */
+static bool is_left_out(import_state *import, mt_status st, const mt_error *err)
+{
+    int64_t line = mt_lines_number(import->from.lines);
+    if (st != MT_ERR_SYNTAX && !(st == MT_ERR_DB && mt_store_refused_row(import->from.store))) return false;
+    if (!import->first_left_out) {
+        import->first_left_out = line;
+        snprintf(import->why_first, sizeof import->why_first, "%s", reason_of(import, err));
+        if (!import->session) return true;
     }
-    st = end_subject(import, err);
+    if (import->session) mt_left_out_line(&import->left_out, line, reason_of(import, err));
+    else import->unnamed++;
+    return true;
+}
+
+static mt_status read_lines(import_state *import, const mt_hash *hash, mt_error *err)
+{
+    mt_status st;
+    for (bool is_first = true;; is_first = false) {
+        const char *line;
+        st = mt_lines_next(import->from.lines, &line, err);
+        if (!line) break;
+        bool begins = is_first || is_header(line);
+        import->from.store->is_row_refused = false;
+        if (st != MT_OK) lose_line(import, line);
+        else if (begins) MT_TRY(end_subject(import, err));
+        if (st == MT_OK) st = begins ? begin_subject(import, line, hash, err) : read_row(import, line, err);
+        if (st != MT_OK && !is_left_out(import, st, err)) goto done;
+    }
+    if (st == MT_OK) st = end_subject(import, err);
 done:
     return st;
 }
@@ -506,35 +475,32 @@ done:
 static mt_status read_file(import_state *import, const mt_hash *hash, mt_error *err)
 {
     mt_status st;
-    const char *line;
-    MT_TRY(mt_lines_next(import->lines, &line, err));
-    if (!line) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty; expected " EXPECTED_FILES, import->path);
-    MT_TRY(read_header(import, line, err));
-    MT_TRY(begin_session(import, hash, err));
-    MT_TRY(read_lines(import, err));
+    MT_TRY(read_lines(import, hash, err));
+    if (!import->session && !import->first_left_out) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty; expected " MT_RECORDING_FILES, import->from.path);
+    if (!import->session) return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: %s", import->from.path, (long long)import->first_left_out, import->why_first);
     mt_session_end_row end = {.state = "done", .evaluated = import->rows, .failed = import->failed};
-    st = mt_store_session_end(import->store, import->session, &end, err);
+    st = mt_store_session_end(import->from.store, import->session, &end, err);
 done:
     return st;
 }
 
-mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, mt_error *err)
+mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, int64_t *left_out, mt_error *err)
 {
     mt_status st;
     bool imported = false;
-    import_state import = {.store = store, .path = name, .subject = {.origin = origin}, .left_out = {.path = name}};
+    import_state import = {.from = {.store = store, .path = name}, .subject = {.origin = origin}, .left_out = {.path = name}};
     mt_hash hash = mt_hash_bytes(bytes, length);
-    MT_TRY(mt_lines_open(bytes, length, name, &import.lines, err));
+    MT_TRY(mt_lines_open(bytes, length, name, &import.from.lines, err));
     MT_TRY(mt_tx_begin(store, err));
     st = is_imported(store, &hash, origin, &imported, err);
     if (st == MT_OK && !imported) st = read_file(&import, &hash, err);
     st = mt_tx_end(store, st, err);
 done:
     mt_left_out_end(&import.left_out);
-    mt_lines_close(import.lines);
+    if (left_out) *left_out = import.left_out.count;
+    mt_lines_close(import.from.lines);
     mt_recording_answers_free(&import.told);
     mt_known_knobs_free(&import.knobs);
-    mt_strbuf_free(&import.last_variant);
     mt_strbuf_free(&import.kernel);
     mt_strbuf_free(&import.final);
     return st;

@@ -164,8 +164,8 @@ mt_status mt_lines_next(mt_lines *lines, const char **line, mt_error *err)
     lines->number++;
     if (lines->at == lines->end) goto done;
     MT_TRY(gather(lines, err));
-    MT_TRY(check_text(lines, err));
     *line = mt_strbuf_text(&lines->line);
+    st = check_text(lines, err);
 done:
     return st;
 }

@@ -14,7 +14,7 @@ typedef struct mt_lines mt_lines;
 mt_status mt_lines_open(const void *bytes, size_t length, const char *name, mt_lines **lines, mt_error *err);
 void mt_lines_close(mt_lines *lines); /* NULL is a no-op */
 /* The next line that is not empty, without its end; *line is NULL at the end of the file and valid until the next call. Refuses NULs and what
- * is not UTF-8. */
+ * is not UTF-8: SYNTAX with a *line, of which nothing but its beginning may be believed; the lines behind it can be read. */
 mt_status mt_lines_next(mt_lines *lines, const char **line, mt_error *err);
 int64_t mt_lines_number(const mt_lines *lines); /* of the line at hand, from 1 */
 

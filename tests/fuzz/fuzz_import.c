@@ -32,7 +32,7 @@ static void check_results(const mt_import *import)
     mt_status st = mt_import_lines(import, "kernel", &lines, &err);
     if (st == MT_OK && mt_import_space(import, "kernel", mt_import_describe(import)->problem, &ini, &err) == MT_OK) require(ini.length > 0);
     require(mt_store_begin(scratch(), &err) == MT_OK);
-    if (st == MT_OK && mt_recording_import_bytes(scratch(), lines.text, lines.length, "lines", MT_ORIGIN_RECORDED, &err) != MT_OK)
+    if (st == MT_OK && mt_recording_import_bytes(scratch(), lines.text, lines.length, "lines", MT_ORIGIN_RECORDED, NULL, &err) != MT_OK)
         require(err.status == MT_ERR_SYNTAX || err.status == MT_ERR_DB);
     mt_store_rollback(scratch());
     mt_strbuf_free(&lines);
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t length;
         const void *bytes = mt_import_recording(import, &length);
         require(mt_store_begin(scratch(), &err) == MT_OK);
-        st = mt_recording_import_bytes(scratch(), bytes, length, "input", MT_ORIGIN_RECORDED, &err);
+        st = mt_recording_import_bytes(scratch(), bytes, length, "input", MT_ORIGIN_RECORDED, NULL, &err);
         require(st == MT_OK || err.message[0]);
         mt_store_rollback(scratch());
     } else {

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mt_error err = {0};
     if (!store) require(mt_store_open(":memory:", MT_STORE_READ_WRITE, &store, &err) == MT_OK);
     require(mt_store_begin(store, &err) == MT_OK);
-    mt_status st = mt_recording_import_bytes(store, data, size, "input", MT_ORIGIN_RECORDED, &err);
+    mt_status st = mt_recording_import_bytes(store, data, size, "input", MT_ORIGIN_RECORDED, NULL, &err);
     int64_t count = rows(store);
     if (st != MT_OK) require(count == 0 && err.status == st && err.message[0]);
     if (st == MT_OK) require(mt_store_check(store, &err) == MT_OK);

@@ -428,7 +428,7 @@ static mt_store *import_recording(const void *bytes, size_t length)
 {
     mt_store *store = NULL;
     ck_ok(mt_store_open(":memory:", MT_STORE_READ_WRITE, &store, &fixture_err));
-    ck_ok(mt_recording_import_bytes(store, bytes, length, "x", MT_ORIGIN_RECORDED, &fixture_err));
+    ck_ok(mt_recording_import_bytes(store, bytes, length, "x", MT_ORIGIN_RECORDED, NULL, &fixture_err));
     return store;
 }
 

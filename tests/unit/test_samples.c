@@ -50,7 +50,7 @@ START_TEST(an_import_leaves_them_out)
         ck_ok(mt_store_open(":memory:", MT_STORE_READ_WRITE, &store, &fixture_err));
         int length = snprintf(text, sizeof text, LINE1 "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[5,%s]}\n{\"v\":\"A=2\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[0,1e16]}\n", samples[i]);
         fixture_stderr_begin();
-        mt_status st = mt_recording_import_bytes(store, text, (size_t)length, "x.jsonl", MT_ORIGIN_IMPORTED, &fixture_err);
+        mt_status st = mt_recording_import_bytes(store, text, (size_t)length, "x.jsonl", MT_ORIGIN_IMPORTED, NULL, &fixture_err);
         const char *said = fixture_stderr_end();
         ck_assert_msg(st == MT_OK, "%s: %s", samples[i], fixture_err.message);
         ck_assert_msg(strstr(said, "x.jsonl:2: is left out: \"s\" does not hold \"n\" samples of 0 to 1e16 ns"), "%s: %s", samples[i], said);

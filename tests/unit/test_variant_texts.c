@@ -49,7 +49,7 @@ static void import_case(size_t i)
                           "{\"v\":\"%s\",\"k\":\"ok\",\"ns\":%s}\n{\"v\":\"%s\",\"k\":\"ok\",\"ns\":%s}\n",
                           lookup_gpu_key, lookup_h100.name, lookup_kernel_key, lookup_spec, cases[i].text, texts[0], is_first ? "0.001" : "100", texts[1], is_first ? "100" : "0.001");
     fixture_stderr_begin();
-    mt_status st = mt_recording_import_bytes(store, text, (size_t)length, "x.jsonl", MT_ORIGIN_MEASURED, &fixture_err);
+    mt_status st = mt_recording_import_bytes(store, text, (size_t)length, "x.jsonl", MT_ORIGIN_MEASURED, NULL, &fixture_err);
     const char *said = fixture_stderr_end();
     ck_assert_msg(st == MT_OK, "%s: %s", cases[i].text, fixture_err.message);
     ck_assert_msg(says_why(said, i) && strstr(said, is_first ? "x.jsonl:2: is left" : "x.jsonl:3: is left"), "%s: %s", cases[i].text, said);
@@ -103,7 +103,7 @@ START_TEST(of_an_unknown_kernel)
     static const char text[] = "{\"format\":\"msda-tune recording\",\"version\":1,\"gpu\":{\"key\":\"h100\",\"name\":\"H100\",\"facts\":{\"cc\":90}},\"kernel\":{\"name\":\"k\",\"key\":\"c0ffee\",\"spec\":{}},"
                                "\"shape\":{\"name\":\"s\",\"key\":\"N=1\"},\"workload\":{\"name\":\"w\",\"key\":\"w\"},\"regime\":\"cold\",\"toolchain\":{\"nvrtc\":0,\"driver\":0,\"arch\":\"\"},"
                                "\"recorded_unix_ms\":1751400000000}\n{\"v\":\"block_size_x=64;use_padding=0\",\"k\":\"ok\",\"ns\":5}\n";
-    ck_ok(mt_recording_import_bytes(store, text, sizeof text - 1, "x.jsonl", MT_ORIGIN_IMPORTED, &fixture_err));
+    ck_ok(mt_recording_import_bytes(store, text, sizeof text - 1, "x.jsonl", MT_ORIGIN_IMPORTED, NULL, &fixture_err));
     mt_store_close(store);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 1);
 }

@@ -37,6 +37,7 @@ typedef struct importing {
     mt_store *store;     /* opened when the first file is at hand: its format decides which */
     char *path;          /* of it */
     bool has_recorded;
+    int64_t left_out;    /* lines, of all files */
 } importing;
 
 /* What other tools recorded is a recorded GPU; what this tool wrote is a stranger's until someone vouches for it. */
@@ -63,7 +64,9 @@ static mt_status take(importing *im, const char *file, const void *bytes, size_t
 {
     mt_status st = MT_OK;
     MT_TRY(open_store(im, origin, err));
-    MT_TRY(mt_recording_import_bytes(im->store, bytes, length, file, origin, err));
+    int64_t left_out;
+    MT_TRY(mt_recording_import_bytes(im->store, bytes, length, file, origin, &left_out, err));
+    im->left_out += left_out;
     im->has_recorded = im->has_recorded || origin == MT_ORIGIN_RECORDED;
 done:
     return st;
@@ -167,7 +170,9 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(open_store(&im, origin_of(&im, true), err)); /* --seal alone */
     if (arguments->operand_count) MT_TRY(mt_predictor_refresh_all(im.store, err));
     if (im.values->seal || im.has_recorded) MT_TRY(mt_store_seal(im.store, err)); /* recordings are made to be shipped */
-    mt_tell("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", im.path);
+    mt_tell("%zu file%s imported into %s", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", im.path);
+    if (im.left_out) mt_tell("; %lld line%s left out", (long long)im.left_out, im.left_out == 1 ? "" : "s");
+    mt_tell("\n");
 done:
     if (st == MT_OK) mt_store_close(im.store);
     else mt_store_close_unused(im.store);
@@ -179,8 +184,9 @@ const mt_command mt_cmd_import = {
     .name = "import",
     .summary = "read recordings and other tools' results into a database",
     .operands = "FILE…",
-    .help = "Reads files that 'msda-tune export' wrote, Kernel Tuner caches and T4 files (.json, .json.gz), each in one transaction:\n"
-            "all of it or nothing. Other tools' results become a recorded GPU, and a search space is written that lives on them.\n"
+    .help = "Reads files that 'msda-tune export' wrote, Kernel Tuner caches and T4 files (.json, .json.gz), each in one transaction.\n"
+            "Lines of a recording that are damaged, or hold what no tuner writes, are named and left out. Other tools' results\n"
+            "become a recorded GPU, and a search space is written that lives on them.\n"
             "Imported and recorded rows never mix with measured ones. --as measured is for files that you vouch for (the tuned\n"
             "rows that come with the tool); cubins are in none of them.\n\n"
             "  msda-tune import cache.json.gz --name convolution\n"
