@@ -47,6 +47,7 @@ static void enter_scratch(void)
     ck_assert_int_eq(mkdir("share", 0700), 0);
     ck_assert_int_eq(mkdir("share/msda-tune-shipped", 0700), 0);
     ck_assert_int_eq(symlink("share/msda-tune-shipped", "to_shipped"), 0);
+    ck_assert_int_eq(symlink("/proc/self/mem", "to_kernel"), 0);
     make("share/msda-tune-shipped/devices.ini", "x", 1);
     make("kernel.cu", "#include \"part.h\"\nextern \"C\" __global__ void plain(float *out) { DO; }\n", 68);
     make("part.h", "\n", 1);
@@ -108,7 +109,7 @@ static size_t each_output(void (*look)(const mt_command *, const mt_option *))
 
 static void place_alone(const mt_command *c, const mt_option *out)
 {
-    static const char *const refused[] = {"base.sqlite", "./base.sqlite", "base.sqlite-wal", "share/msda-tune-shipped/devices.ini", "share/msda-tune-shipped/new", "to_shipped/devices.ini"};
+    static const char *const refused[] = {"base.sqlite", "./base.sqlite", "base.sqlite-wal", "share/msda-tune-shipped/devices.ini", "share/msda-tune-shipped/new", "to_shipped/devices.ini", "/proc/self/mem", "/proc/self/comm", "/proc/sys/kernel/ostype", "to_kernel"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) ck_refused(c, out, refused[i], NULL, NULL, NULL);
     if (out->kind == MT_OPTION_PAGE) ck_refused(c, out, "pipe", NULL, NULL, NULL);
     ck_fine(c, out, "text");
@@ -142,6 +143,30 @@ START_TEST(no_output_is_what_the_command_reads)
 {
     enter_scratch();
     ck_assert_uint_ge(each_output(beside_inputs), 8);
+}
+END_TEST
+
+/* A database that is filled is none of the files that are read. */
+START_TEST(no_database_is_an_input)
+{
+    size_t count = 0;
+    enter_scratch();
+    for (size_t i = 0; i < mt_command_count(); i++) {
+        const mt_command *c = mt_command_at(i);
+        for (const mt_option *db = c->options; db && db->name; db++) {
+            if (db->kind != MT_OPTION_DATABASE) continue;
+            for (const mt_option *in = c->options; in->name; in++) {
+                if (in->kind != MT_OPTION_INPUT && in->kind != MT_OPTION_INPUTS) continue;
+                mt_error err;
+                ck_refused(c, db, "base.sqlite", in, "./base.sqlite", NULL);
+                ck_refused(c, db, "new.sqlite", in, "./new.sqlite", NULL);
+                if (strcmp(db->name, "db") == 0) ck_assert_int_eq(check(c, db, NULL, in, "default.sqlite", NULL, &err), MT_ERR_USAGE);
+                ck_assert_msg(check(c, db, "base.sqlite", in, "text", NULL, &err) == MT_OK, "%s", err.message);
+                count++;
+            }
+        }
+    }
+    ck_assert_uint_ge(count, 5);
 }
 END_TEST
 
@@ -190,4 +215,4 @@ START_TEST(options_that_name_files_say_so)
 }
 END_TEST
 
-UNIT_MAIN("output files", no_output_replaces_a_database_or_what_came_with_the_tool, no_output_is_what_the_command_reads, nor_the_source_of_its_search_space, options_that_name_files_say_so)
+UNIT_MAIN("output files", no_output_replaces_a_database_or_what_came_with_the_tool, no_output_is_what_the_command_reads, no_database_is_an_input, nor_the_source_of_its_search_space, options_that_name_files_say_so)

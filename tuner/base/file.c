@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
@@ -130,10 +131,34 @@ static bool is_beside_database(const char *path)
     return false;
 }
 
+/* Whether what lies there is the kernel's (/proc/self/mem, /sys/…): it looks like a regular file, and writing to it does things. What a link of /proc leads to (/dev/stdout) is where that lies. */
+static bool is_of_kernel(const char *path)
+{
+    static const uint32_t magics[] = {
+        0x00009fa0, /* proc */
+        0x62656572, /* sysfs */
+        0x64626720, /* debugfs */
+        0x74726163, /* tracefs */
+        0x73636673, /* securityfs */
+        0x62656570, /* configfs */
+        0x63677270, /* cgroup 2 */
+        0x0027e0eb, /* cgroup */
+        0x6165676c, /* pstore */
+        0xcafe4a11, /* bpf */
+        0xde5e81e4, /* efivarfs */
+    };
+    struct statfs info;
+    bool is = false;
+    if (statfs(path, &info) != 0) return false;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) is |= (uint32_t)info.f_type == magics[i];
+    return is;
+}
+
 mt_status mt_file_check_output(const char *path, mt_error *err)
 {
     mt_status st = mt_path_check_writable(path, err);
     if (st != MT_OK) return st;
+    if (is_of_kernel(path)) return MT_FAIL(err, MT_ERR_USAGE, "%s: is a file of the kernel's, not one that holds what is written; expected another file", path);
     if (is_database(path)) return MT_FAIL(err, MT_ERR_USAGE, "%s: is an SQLite database, which is never overwritten; expected another file", path);
     if (is_beside_database(path)) return MT_FAIL(err, MT_ERR_USAGE, "%s: is part of the SQLite database beside it, which is never overwritten; expected another file", path);
     return MT_OK;

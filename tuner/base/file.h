@@ -15,7 +15,7 @@ mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err); /* for
 /* For appending, made where it is missing: a regular file or a pipe that somebody reads (or waits to); anything else is an IO error at once. The caller closes it. */
 mt_status mt_file_open_append(const char *path, int *fd, mt_error *err);
 mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **data, size_t *length, mt_error *err);
-/* USAGE where a file of the tool's making must not take the place of what lies there: mt_path_check_writable, an SQLite database, or the journal beside one. The three below that write what a user names ask this. */
+/* USAGE where a file of the tool's making must not take the place of what lies there: mt_path_check_writable, a file of the kernel's (/proc, /sys), an SQLite database, or the journal beside one. The three below that write what a user names ask this. */
 mt_status mt_file_check_output(const char *path, mt_error *err);
 /* Writes beside the target and renames, so that readers see the old file or the new one, never a part. */
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);

@@ -20,7 +20,7 @@ typedef enum mt_option_kind {
     MT_OPTION_SECONDS,  /* double, above 0; 0 = not given */
     /* const char * as MT_OPTION_TEXT, or NULL. They name files, so that no command overwrites what it reads (output_files.h). */
     MT_OPTION_INPUT,    /* a file or folder that the command reads */
-    MT_OPTION_DATABASE, /* a database, read or filled; where --db is not given, the default one */
+    MT_OPTION_DATABASE, /* the database that is filled, or worked on; where --db is not given, the default one. One that is only read beside it is an MT_OPTION_INPUT */
     MT_OPTION_SPACE,    /* a search space: a file, or the name of a shipped one */
     MT_OPTION_OUTPUT,   /* a file that it writes or appends to; "-" is standard output */
     MT_OPTION_PAGE,     /* the same of whole pages: where something lies there already, it must be a regular file */

@@ -145,11 +145,32 @@ static mt_status check_output(const output *out, const void *values, const mt_pa
     return st == MT_OK ? check_place(out) : st;
 }
 
+/* A database that is filled is an output too, though not one that must be new. */
+static mt_status check_database(const output *out, const void *values)
+{
+    mt_status st = MT_OK;
+    for (const mt_option *o = out->options; o->name && st == MT_OK; o++)
+        if (o->kind == MT_OPTION_INPUT || o->kind == MT_OPTION_INPUTS) st = differs_from_option(out, o, values);
+    return st;
+}
+
+static mt_status check_databases(const char *command, const mt_option *options, const mt_option *option, const void *values, mt_error *err)
+{
+    mt_error ignored;
+    char *standard = NULL;
+    const char *path = text_of(option, values);
+    if (!path && strcmp(option->name, "db") == 0 && mt_store_default_path(NULL, &standard, &ignored) == MT_OK) path = standard;
+    mt_status st = path ? check_database(&(const output){command, options, option, path, err}, values) : MT_OK;
+    mt_free(standard);
+    return st;
+}
+
 mt_status mt_output_files_check(const char *command, const mt_option *options, const void *values, const mt_parsed *parsed, mt_error *err)
 {
     mt_status st = MT_OK;
     for (const mt_option *o = options; o && o->name && st == MT_OK; o++) {
-        const char *path = is_output(o->kind) ? text_of(o, values) : NULL;
+        if (o->kind == MT_OPTION_DATABASE) st = check_databases(command, options, o, values, err);
+        const char *path = st == MT_OK && is_output(o->kind) ? text_of(o, values) : NULL;
         if (!path || (o->kind != MT_OPTION_FOLDER && strcmp(path, "-") == 0)) continue;
         st = check_output(&(const output){command, options, o, path, err}, values, parsed);
     }

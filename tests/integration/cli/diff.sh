@@ -59,6 +59,7 @@ mt diff ab.sqlite --a drivr=1
 mt diff ab.sqlite --a driver=x
 mt diff ab.sqlite --a since=yesterday
 mt diff ab.sqlite --a since=2026-02-30
+for day in 2026-1-1 2026-01-1 " 2026-01-01" 2026-01-01T1:00:00 2026-01-01T12:00 2026-01-01T 20260-01-01 2026-01-01Z +2026-01-01 2026-12-32 2026-01-01T24:00:00 2026-01-01T12:00:60; do mt diff ab.sqlite --a "since=$day"; done
 mt diff ab.sqlite --a until=2026-01-31T24:30:00
 mt diff ab.sqlite --a session=first
 mt diff a.sqlite b.sqlite --threshold much

@@ -16,7 +16,7 @@ typedef struct list_values {
 } list_values;
 
 static const mt_option options[] = {
-    {"recordings", 0, MT_OPTION_DATABASE, offsetof(list_values, recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"recordings", 0, MT_OPTION_INPUT, offsetof(list_values, recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"json", 0, MT_OPTION_FLAG, offsetof(list_values, json), NULL, "an object instead of text, with each space's knobs, constraints, shapes\nand workloads"},
     {0},
 };

@@ -35,7 +35,7 @@ static const mt_option options[] = {
     {"families", 0, MT_OPTION_TEXT, FIELD(families), "NAMES", "evaluate so, but leave out with each shape all that agree with it in\nthese values: N,K"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "for programs: an array with an object for each kernel and GPU"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
-    {"recordings", 0, MT_OPTION_DATABASE, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"recordings", 0, MT_OPTION_INPUT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs (default 0)"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers while measuring (default: the host's cores, at most 32)"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress while measuring"},

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "db/row_rules.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/requests/database.h"
 
@@ -22,16 +23,17 @@ static bool read_version(const char *text, int64_t *version)
     return true;
 }
 
+/* Exactly as it would be written: two digits a part, and a day that there is. */
 static bool read_date(const char *text, int64_t *unix_ms)
 {
+    bool has_time = strchr(text, 'T');
+    char written[32];
     struct tm tm = {0};
-    const char *end = strptime(text, "%Y-%m-%d", &tm);
-    if (end && *end == 'T') end = strptime(end, "T%H:%M:%S", &tm);
+    const char *end = strptime(text, has_time ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%d", &tm);
     if (!end || *end) return false;
-    const struct tm asked = tm;
     *unix_ms = (int64_t)timegm(&tm) * 1000; /* which makes the 2nd of March of February's 30th, in tm too */
-    bool exists = tm.tm_mon == asked.tm_mon && tm.tm_mday == asked.tm_mday && tm.tm_hour == asked.tm_hour && tm.tm_min == asked.tm_min && tm.tm_sec == asked.tm_sec;
-    return exists && *unix_ms > 0;
+    size_t length = has_time ? strftime(written, sizeof written, "%Y-%m-%dT%H:%M:%S", &tm) : strftime(written, sizeof written, "%Y-%m-%d", &tm);
+    return *unix_ms > 0 && *unix_ms < MT_ROW_DATE_LIMIT && length && strcmp(written, text) == 0;
 }
 
 static mt_status set_side(const char *command, char name, const char *text, mt_diff_side *side, mt_error *err)
