@@ -223,3 +223,22 @@ mt_status mt_row_scan_again(mt_store *store, mt_error *err)
 done:
     return st;
 }
+
+static mt_status is_left_out(mt_store *store, const char *table, int64_t row, bool *is, mt_error *err)
+{
+    return mt_sql_one(store, "SELECT 1 FROM temp.row_left_out WHERE in_table = ? AND row = ?", "look for a row that is left out", MT_IN(MT_TEXT(table), MT_INT(row)), MT_OUT(MT_TO_BOOL(is)), err);
+}
+
+mt_status mt_row_mended(mt_store *store, const char *table, int64_t row, mt_error *err)
+{
+    mt_status st;
+    bool is;
+    if (!store->has_left_out) return MT_OK;
+    MT_TRY(is_left_out(store, table, row, &is, err));
+    if (!is) goto done;
+    MT_TRY(mt_row_scan_again(store, err));
+    MT_TRY(is_left_out(store, table, row, &is, err));
+    if (is) st = MT_FAIL(err, MT_ERR_DB, "%s: row %lld of %s is damaged and left out, and what is to be stored refers to it: 'msda-tune merge %s --into FILE' makes a database without it", store->path, (long long)row, table, store->path);
+done:
+    return st;
+}

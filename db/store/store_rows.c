@@ -1,6 +1,7 @@
 /* Find-or-insert of the rows that measurements refer to, and sessions. */
 #include <unistd.h>
 
+#include "db/store/row_scan.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
@@ -13,11 +14,12 @@ static const char *or_empty(const char *text)
 mt_status mt_store_device(mt_store *store, const mt_device_row *row, int64_t *id, mt_error *err)
 {
     static const char sql[] = "INSERT INTO main.device (key, name, facts_json) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name, facts_json = excluded.facts_json "
-                              "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name";
+                              "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name OR NOT json_valid(facts_json)";
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_do(store, sql, "store a device", MT_IN(MT_TEXT(row->key), MT_TEXT(or_empty(row->name)), MT_TEXT(row->facts_json ? row->facts_json : "{}")), err);
     if (st == MT_OK) st = mt_sql_one(store, "SELECT id FROM main.device WHERE key = ?", "look up a device", MT_IN(MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
+    if (st == MT_OK) st = mt_row_mended(store, "device", *id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -27,24 +29,25 @@ mt_status mt_store_kernel(mt_store *store, const mt_kernel_row *row, int64_t *id
 {
     /* The .ini's programs can change while the source does not: the newest are kept. */
     static const char sql[] = "INSERT INTO main.kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET spec_json = excluded.spec_json "
-                              "WHERE excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}')";
+                              "WHERE NOT json_valid(spec_json) OR (excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}'))";
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_do(store, sql, "store a kernel", MT_IN(MT_TEXT(row->name), MT_TEXT(row->key), MT_TEXT(row->spec_json ? row->spec_json : "{}"), MT_INT(row->keeps_spec)), err);
     if (st == MT_OK) st = mt_sql_one(store, "SELECT id FROM main.kernel WHERE name = ? AND key = ?", "look up a kernel", MT_IN(MT_TEXT(row->name), MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
+    if (st == MT_OK) st = mt_row_mended(store, "kernel", *id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
 }
 
 /* Shapes and workloads: a new name for known values is a renaming. */
-static mt_status named_row(mt_store *store, const char *insert, const char *find, int64_t kernel, const mt_shape_row *row, int64_t *id,
-                           mt_error *err)
+static mt_status named_row(mt_store *store, const char *table, const char *insert, const char *find, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err)
 {
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_do(store, insert, "store a shape or workload", MT_IN(MT_INT(kernel), MT_TEXT(row->key), MT_TEXT(or_empty(row->name))), err);
     if (st == MT_OK) st = mt_sql_one(store, find, "look up a shape or workload", MT_IN(MT_INT(kernel), MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
+    if (st == MT_OK) st = mt_row_mended(store, table, *id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -52,14 +55,14 @@ done:
 
 mt_status mt_store_shape(mt_store *store, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err)
 {
-    return named_row(store, "INSERT INTO main.shape (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
+    return named_row(store, "shape", "INSERT INTO main.shape (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
                      "name = excluded.name WHERE name <> excluded.name",
                      "SELECT id FROM main.shape WHERE kernel_id = ? AND key = ?", kernel, row, id, err);
 }
 
 mt_status mt_store_workload(mt_store *store, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err)
 {
-    return named_row(store, "INSERT INTO main.workload (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
+    return named_row(store, "workload", "INSERT INTO main.workload (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
                      "name = excluded.name WHERE name <> excluded.name",
                      "SELECT id FROM main.workload WHERE kernel_id = ? AND key = ?", kernel, row, id, err);
 }
@@ -74,6 +77,7 @@ mt_status mt_store_toolchain(mt_store *store, const mt_toolchain_row *row, int64
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_do(store, insert, "store a toolchain", in, err);
     if (st == MT_OK) st = mt_sql_one(store, find, "look up a toolchain", in, MT_OUT(MT_TO_INT(id)), err);
+    if (st == MT_OK) st = mt_row_mended(store, "toolchain", *id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -107,6 +111,10 @@ mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id,
     static const char sql[] = "INSERT INTO main.subject (device_id, kernel_id, shape_id, workload_id, regime, origin) VALUES (?, ?, ?, ?, ?, ?)";
     mt_status st;
     MT_TRY(mt_subject_find(store, subject, id, err));
+    if (*id && store->has_left_out) { /* all that it is known by is sound: its kernel follows from its shape */
+        MT_TRY(mt_sql_do(store, "UPDATE main.subject SET kernel_id = ? WHERE id = ? AND kernel_id IS NOT ?", "mend a subject", MT_IN(MT_INT(subject->kernel), MT_INT(*id), MT_INT(subject->kernel)), err));
+        MT_TRY(mt_row_mended(store, "subject", *id, err));
+    }
     if (*id) goto done;
     MT_TRY(mt_sql_do(store, sql, "store a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->kernel), MT_INT(subject->shape), MT_INT(subject->workload),
                      MT_TEXT(mt_l2_name(subject->l2)), MT_TEXT(mt_origin_name(subject->origin))), err));
@@ -190,6 +198,8 @@ mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, 
     if (st == MT_OK && variant) st = mt_variant_id(store, subject->kernel, variant, &variant_id, err);
     if (st == MT_OK) st = variant ? mt_sql_do(store, insert, what, MT_IN(MT_INT(subject_id), MT_TEXT(role), MT_INT(variant_id)), err)
                                   : mt_sql_do(store, remove, what, MT_IN(MT_INT(subject_id), MT_TEXT(role)), err);
+    if (st == MT_OK && store->has_left_out) st = mt_sql_do(store, "DELETE FROM main.landmark WHERE subject_id = ? AND role NOT IN ('default', 'baseline')", what, MT_IN(MT_INT(subject_id)), err);
+    if (st == MT_OK && variant) st = mt_row_mended(store, "landmark", subject_id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
