@@ -366,6 +366,7 @@ typedef struct mt_lookup_claim {
     int64_t measurement, subject, variant, workload;
     const char *shape_key, *regime, *origin;
 } mt_lookup_claim;
+#define MT_LOOKUP_TOO_LONG "a value is longer than 16 MiB"
 /* Whether the rows that it refers to are there, keep the rules of rows (db/row_rules.h), and say the same: loader->backing.why is "" then, else what is wrong with which row. */
 tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_lookup_claim *claim);
 void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */

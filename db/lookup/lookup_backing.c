@@ -33,7 +33,8 @@ static tunelookup_status read_row(mt_lookup_loader *loader, int table, int64_t i
     sqlite3_reset(statement);
     sqlite3_bind_int64(statement, 1, id);
     int code = sqlite3_step(statement);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
+    if ((code & 0xff) == SQLITE_TOOBIG) snprintf(why, sizeof why, MT_LOOKUP_TOO_LONG);
+    else if (code != SQLITE_ROW && code != SQLITE_DONE) return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
     for (int i = 0; code == SQLITE_ROW && i < sqlite3_column_count(statement); i++) values[i] = mt_row_value_at(statement, i);
     if (code == SQLITE_ROW && mt_row_is_sound(tables[table], values, why, sizeof why)) *backing->why = '\0';
     else snprintf(backing->why, sizeof backing->why, "row %lld of %s: %s", (long long)id, tables[table], why);

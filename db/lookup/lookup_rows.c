@@ -14,7 +14,8 @@
 #include "db/counted_rows.h"
 
 static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
-                               "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2";
+                               "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2 AND subject_id > ?3 ORDER BY subject_id";
+static const char next_sql[] = "SELECT min(subject_id) FROM answer WHERE kernel_id = ?1 AND device_id = ?2 AND subject_id > ?3";
 enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS };
 enum { DAMAGED = -1 };
 enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
@@ -351,25 +352,57 @@ done:
     return st;
 }
 
-tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
+static int bind_behind(const mt_lookup_loader *loader, sqlite3_stmt *statement, int64_t subject)
+{
+    int code = sqlite3_bind_int64(statement, 1, loader->kernel);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 2, loader->device);
+    return code == SQLITE_OK ? sqlite3_bind_int64(statement, 3, subject) : code;
+}
+
+/* The row behind *subject holds a value that is longer than SQLite may read: it is left out, and *subject becomes its. */
+static tunelookup_status pass_over(mt_lookup_loader *loader, int64_t *subject)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(loader->db, next_sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = bind_behind(loader, statement, *subject);
+    bool is_there = code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) > *subject;
+    if (is_there) *subject = sqlite3_column_int64(statement, 0);
+    tunelookup_status st = is_there ? TUNELOOKUP_OK : sqlite_fail(loader);
+    sqlite3_finalize(statement);
+    snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of answer: " MT_LOOKUP_TOO_LONG, (long long)*subject);
+    return st == TUNELOOKUP_OK ? hide_damaged(loader) : st;
+}
+
+static tunelookup_status read_answers(mt_lookup_loader *loader)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
-    uint32_t first = loader->row_count;
-    int code = SQLITE_OK;
-    if (sqlite3_prepare_v2(loader->db, rows_sql, -1, &statement, NULL) != SQLITE_OK) {
-        st = sqlite_fail(loader);
-        goto done;
+    int64_t subject = INT64_MIN;
+    int code = sqlite3_prepare_v2(loader->db, rows_sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = bind_behind(loader, statement, subject);
+    while (code == SQLITE_OK && (code = sqlite3_step(statement)) != SQLITE_DONE && (code == SQLITE_ROW || code == SQLITE_TOOBIG)) {
+        if (code == SQLITE_ROW) {
+            subject = sqlite3_column_int64(statement, SUBJECT);
+            LOOKUP_TRY(add_row(loader, statement));
+            code = SQLITE_OK;
+            continue;
+        }
+        sqlite3_reset(statement);
+        LOOKUP_TRY(pass_over(loader, &subject));
+        code = bind_behind(loader, statement, subject);
     }
-    sqlite3_bind_int64(statement, 1, loader->kernel);
-    sqlite3_bind_int64(statement, 2, loader->device);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) LOOKUP_TRY(add_row(loader, statement));
     if (code != SQLITE_DONE) st = sqlite_fail(loader);
-    for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {
-        if (!place_row(loader, i)) st = no_memory();
-    }
-    if (st == TUNELOOKUP_OK) st = settle_all(loader, first);
 done:
     sqlite3_finalize(statement);
     return st;
+}
+
+tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
+{
+    uint32_t first = loader->row_count;
+    tunelookup_status st = read_answers(loader);
+    for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {
+        if (!place_row(loader, i)) st = no_memory();
+    }
+    return st == TUNELOOKUP_OK ? settle_all(loader, first) : st;
 }

@@ -123,7 +123,7 @@ static tunelookup_status read_variant(mt_lookup_loader *loader, int64_t id, mt_l
     sqlite3_bind_int64(statement, 2, loader->kernel);
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-    if (code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, path);
+    if (code != SQLITE_ROW && code != SQLITE_DONE && (code & 0xff) != SQLITE_TOOBIG) st = mt_lookup_sqlite_fail(loader->db, path);
     else if (!(*variant = mt_lookup_variant_make(loader->block, id, text ? text : ""))) st = no_memory();
     sqlite3_reset(statement);
     return st;

@@ -205,14 +205,14 @@ static int by_id(const void *a, const void *b)
     return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* NULL: there is no such variant, or no memory. */
+/* NULL: there is no such variant, or none that anything could offer (its text is longer than SQLite may read), or no memory. */
 static const char *read_text(gathering *g, sqlite3_stmt *statement, int64_t variant, tunelookup_status *st)
 {
     const char *kept = NULL;
     sqlite3_bind_int64(statement, 1, variant);
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? text_of(statement, 0) : NULL;
-    if (code != SQLITE_ROW && code != SQLITE_DONE) *st = sqlite_fail(g->loader);
+    if (code != SQLITE_ROW && code != SQLITE_DONE && (code & 0xff) != SQLITE_TOOBIG) *st = sqlite_fail(g->loader);
     if (text && !(kept = mt_lookup_arena_text(&g->loader->block->arena, text, strlen(text)))) *st = no_memory();
     sqlite3_reset(statement);
     return kept;

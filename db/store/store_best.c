@@ -127,6 +127,7 @@ static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, in
     static const char sql[] = "INSERT OR REPLACE INTO main.best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) VALUES (?, ?, ?, ?, ?)";
     mt_status st = mt_sql_do(store, sql, "write the best", MT_IN(MT_INT(subject), MT_INT(winner), MT_INT(tied), MT_INT(mt_clock_unix_ms()), MT_ID(final)), err);
     if (st == MT_OK) st = mt_row_mended(store, "best", subject, err);
+    if (st == MT_OK && store->has_left_out) st = mt_sql_do(store, "DELETE FROM main.answer WHERE subject_id = ?", "write the best", MT_IN(MT_INT(subject)), err); /* under whatever key */
     if (st == MT_OK) st = mt_sql_do(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", "write the best", MT_IN(MT_INT(subject)), err);
     return st == MT_OK ? mt_row_mended(store, "answer", subject, err) : st;
 }

@@ -86,6 +86,13 @@ static void look_up(const char *damage)
     tunelookup_close(db);
 }
 
+static mt_status find_new(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)err;
+    *(bool *)context |= strcmp(row->variant, "A=77") == 0;
+    return MT_OK;
+}
+
 /* Writes on: a result, its winner, and the file into another. */
 static void write_on(const char *damage)
 {
@@ -97,6 +104,8 @@ static void write_on(const char *damage)
     int64_t session = fixture_session(store);
     fixture_put_ok(store, session, &a, "A=77", 50);
     ck_assert_msg(mt_store_refresh_best(store, &a, &fixture_err) == MT_OK, "%s: %s", damage, fixture_err.message);
+    bool is_winner = false; /* to the same handle, which has left rows out */
+    ck_assert_msg(mt_query_best(store, NULL, find_new, &is_winner, &fixture_err) == MT_OK && is_winner, "%s: what was written is not shown", damage);
     mt_store_close(store);
     remove(out_path("out"));
     mt_merge *merging = begin(merge_out, true, &store);
