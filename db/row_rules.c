@@ -18,11 +18,17 @@ const mt_row_column mt_row_rules[MT_ROW_COLUMN_COUNT] = {
 #include "db/row_rules.def"
 };
 
+/* Lookups ask this some ten thousand times while they prepare: most names differ in the first letter. */
+static bool is_same(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
 const mt_row_column *mt_row_columns(const char *table, size_t *count)
 {
     size_t first = 0, end;
-    while (first < MT_ROW_COLUMN_COUNT && strcmp(mt_row_rules[first].table, table) != 0) first++;
-    for (end = first; end < MT_ROW_COLUMN_COUNT && strcmp(mt_row_rules[end].table, table) == 0;) end++;
+    while (first < MT_ROW_COLUMN_COUNT && !is_same(mt_row_rules[first].table, table)) first++;
+    for (end = first; end < MT_ROW_COLUMN_COUNT && is_same(mt_row_rules[end].table, table);) end++;
     *count = end - first;
     return &mt_row_rules[*count ? first : 0];
 }
@@ -247,12 +253,19 @@ bool mt_row_times_are_sound(const float *ns, size_t count)
     return are_sound;
 }
 
-static const mt_row_value *value_of(const char *table, const mt_row_value *values, const char *name)
-{
+/* A row with the columns that its table has. */
+typedef struct row_at {
+    const mt_row_column *columns;
     size_t count;
-    const mt_row_column *columns = mt_row_columns(table, &count);
-    const mt_row_column *column = mt_row_column_find(table, name, strlen(name));
-    return column && count ? &values[column - columns] : NULL;
+    const mt_row_value *values;
+} row_at;
+
+static const mt_row_value *value_of(const row_at *row, const char *name)
+{
+    for (size_t i = 0; i < row->count; i++) {
+        if (is_same(row->columns[i].name, name)) return &row->values[i];
+    }
+    return NULL;
 }
 
 static double real_of(const mt_row_value *value, double fallback)
@@ -261,16 +274,16 @@ static double real_of(const mt_row_value *value, double fallback)
 }
 
 /* A time, and the interval around it. */
-static bool is_timing_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+static bool is_timing_sound(const row_at *row, char *why, size_t size)
 {
-    const mt_row_value *outcome = value_of(table, values, "outcome");
-    double median = real_of(value_of(table, values, "median_ns"), NAN);
+    const mt_row_value *outcome = value_of(row, "outcome");
+    double median = real_of(value_of(row, "median_ns"), NAN);
     bool is_timed = !outcome || is_one_of("|ok|censored|yardstick|", outcome);
     if (isnan(median) && is_timed) {
         snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", outcome ? (int)outcome->size : 0, outcome ? outcome->text : "");
         return false;
     }
-    double low = real_of(value_of(table, values, "low_ns"), NAN), high = real_of(value_of(table, values, "high_ns"), NAN);
+    double low = real_of(value_of(row, "low_ns"), NAN), high = real_of(value_of(row, "high_ns"), NAN);
     if (isnan(low)) low = high < median ? high : median; /* a missing end is where it does no harm */
     if (isnan(high)) high = low > median ? low : median;
     if (isnan(median) || mt_row_interval_is_sound(median, low, high)) return true;
@@ -279,21 +292,21 @@ static bool is_timing_sound(const char *table, const mt_row_value *values, char 
 }
 
 /* What was validated has an error that is a number; of a wrong result it may be anything. */
-static bool is_error_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+static bool is_error_sound(const row_at *row, char *why, size_t size)
 {
-    const mt_row_value *outcome = value_of(table, values, "outcome");
-    double error = real_of(value_of(table, values, "norm_error"), 0);
+    const mt_row_value *outcome = value_of(row, "outcome");
+    double error = real_of(value_of(row, "norm_error"), 0);
     if (!outcome || !is_one_of("|ok|", outcome) || isfinite(error)) return true;
     snprintf(why, size, "norm_error is %g; expected a finite number, since the outcome is ok", error);
     return false;
 }
 
 /* Ratios whose interval is none. */
-static bool are_ratios_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+static bool are_ratios_sound(const row_at *row, char *why, size_t size)
 {
     static const char *const ends[][2] = {{"ratio_low", "ratio_high"}, {"best_ratio_low", "best_ratio_high"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        double low = real_of(value_of(table, values, ends[i][0]), NAN), high = real_of(value_of(table, values, ends[i][1]), NAN);
+        double low = real_of(value_of(row, ends[i][0]), NAN), high = real_of(value_of(row, ends[i][1]), NAN);
         if (!(low > high)) continue;
         snprintf(why, size, "%s is %.9g; expected at most %s (%.9g)", ends[i][0], low, ends[i][1], high);
         return false;
@@ -301,14 +314,20 @@ static bool are_ratios_sound(const char *table, const mt_row_value *values, char
     return true;
 }
 
-bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+bool mt_row_columns_are_sound(const mt_row_column *columns, size_t count, const mt_row_value *values, char *why, size_t size)
 {
-    size_t count;
-    const mt_row_column *columns = mt_row_columns(table, &count);
+    const row_at row = {columns, count, values};
     for (size_t i = 0; i < count; i++) {
         if (mt_row_value_is_sound(&columns[i], &values[i])) continue;
         mt_row_value_explain(&columns[i], &values[i], why, size);
         return false;
     }
-    return are_ratios_sound(table, values, why, size) && is_error_sound(table, values, why, size) && (!value_of(table, values, "median_ns") || is_timing_sound(table, values, why, size));
+    return are_ratios_sound(&row, why, size) && is_error_sound(&row, why, size) && (!value_of(&row, "median_ns") || is_timing_sound(&row, why, size));
+}
+
+bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+{
+    size_t count;
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    return mt_row_columns_are_sound(columns, count, values, why, size);
 }

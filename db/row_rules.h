@@ -57,6 +57,8 @@ void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value
 /* Whether a whole row is sound: each value, and those that belong together (a time within its own interval, a time where the outcome has one). `values`: as many as the table has columns, in their
  * order. False writes the reason into `why`. */
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size);
+/* The same for who has asked mt_row_columns, which takes as long as the rest. */
+bool mt_row_columns_are_sound(const mt_row_column *columns, size_t count, const mt_row_value *values, char *why, size_t size);
 
 /* Samples of a measurement, rounds of a final: each is a time from 0 to MT_ROW_TIME_LIMIT. */
 bool mt_row_times_are_sound(const float *ns, size_t count);

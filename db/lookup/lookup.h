@@ -13,6 +13,7 @@
 #include "db/cells.h"
 #include "db/key.h"
 #include "db/program.h"
+#include "db/row_rules.h"
 #include "db/rule.h"
 #include "include/tunelookup.h"
 
@@ -326,10 +327,11 @@ typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has 
     int64_t kernel, device;           /* 0 = none */
 } mt_lookup_source;
 
-enum { MT_LOOKUP_BACKING_TABLES = 8, MT_LOOKUP_BACKING_SEEN = 64 };
+enum { MT_LOOKUP_BACKING_STATEMENTS = 11, MT_LOOKUP_BACKING_SEEN = 128 };
 typedef struct mt_lookup_backing {    /* of the file at hand (lookup_backing.c) */
-    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_TABLES];
-    int64_t seen[MT_LOOKUP_BACKING_TABLES][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
+    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_STATEMENTS];
+    struct { const mt_row_column *columns; size_t count; } rules[MT_LOOKUP_BACKING_STATEMENTS]; /* of the tables whose statements are prepared */
+    int64_t seen[MT_LOOKUP_BACKING_STATEMENTS][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
     char why[400];
 } mt_lookup_backing;
 

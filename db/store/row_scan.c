@@ -8,6 +8,7 @@
 #include "db/store/row_check.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 
 enum { TABLES = 20, LEFT_OUT_LIMIT = 100000 };
@@ -170,8 +171,6 @@ static mt_status make_views(const scan *s, mt_error *err)
     s->store->has_left_out = true;
     for (size_t i = 0; i < s->table_count && st == MT_OK; i++) {
         if (s->tables[i].bad_count) st = make_view(s, &s->tables[i], err);
-        if (s->tables[i].bad_count && strcmp(s->tables[i].table, "measurement") == 0 && st == MT_OK)
-            st = mt_sql_exec(s->store, "CREATE TEMP VIEW current_result AS " MT_CURRENT_OF(""), err); /* what is older than a row that is left out counts */
     }
 done:
     return st;
@@ -189,10 +188,21 @@ static mt_status scan_tables(scan *s, mt_error *err)
     return st == MT_OK ? ended : st;
 }
 
+/* Of current results, too, which follow from the measurements that are left: what is older than a row that is left out counts. */
+static mt_status check_current(const scan *s, mt_error *err)
+{
+    mt_error problem;
+    if (mt_current_check(s->store, &problem) == MT_OK) return MT_OK;
+    if (s->left_out.path && !s->left_out.count) mt_log_warn("%s; it is found anew", problem.message);
+    allow_views(s->store->db);
+    return mt_sql_exec(s->store, "CREATE TEMP VIEW current_result AS " MT_CURRENT_OF(""), err);
+}
+
 static mt_status scan_store(scan *s, mt_error *err)
 {
     mt_status st = scan_tables(s, err);
     if (st == MT_OK && s->left_out.count) st = make_views(s, err);
+    if (st == MT_OK) st = check_current(s, err);
     for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) {
         mt_free(s->tables[i].sound);
         mt_free(s->tables[i].bad);

@@ -288,7 +288,7 @@ static void expect_as_shown(const char *table, const char *damage, int *left_out
 
 START_TEST(test_what_answers_rest_on)
 {
-    static const char *const tables[] = { "measurement", "subject", "session", "variant", "workload", "toolchain" };
+    static const char *const tables[] = { "measurement", "subject", "session", "variant", "workload", "toolchain", "best" };
     static const char *const values[] = { "-1", "9e999", "'okay'", "x'00ff'", "NULL" };
     int left_out = 0, tried = 0;
     lookup_one_row();
@@ -303,6 +303,7 @@ START_TEST(test_what_answers_rest_on)
             const mt_row_column *column = &columns[i % count];
             const char *value = values[i / count];
             bool is_name = column->kind == MT_ROW_NAME || column->kind == MT_ROW_LINE || column->kind == MT_ROW_LABEL || column->kind == MT_ROW_SHORT || column->kind == MT_ROW_VARIANT;
+            if (strcmp(column->name, "subject_id") == 0 && column->kind == MT_ROW_ID && strcmp(tables[t], "best") == 0 && *value != '-') continue; /* the row's number */
             if ((is_name && *value != 'x') || (column->is_required && *value == 'N')) continue; /* another name is no damage; the schema refuses no value at all */
             snprintf(damage, sizeof damage, "UPDATE OR IGNORE %s SET %s = %s", tables[t], column->name, value);
             expect_as_shown(tables[t], damage, &left_out);
