@@ -49,4 +49,5 @@ mt --space k.ini --db t.sqlite --jobs 1 --quiet --around 'ALGO=fake_add;BLOCK=12
 mt --space k.ini --db t.sqlite --jobs 1 --quiet --around 'ALGO=fake_add BLOCK=128 FACTOR=0.5 MATH="" TYPE="unsigned char"'
 note "and the library answers with one"
 "$tool" lookup --db t.sqlite --space k.ini --gpu h100 --shape small | grep -o 'TYPE=unsigned.*'
-mt check --space k.ini --shape small --list
+note "points, sorted: what compiles sooner is listed sooner"
+"$tool" check --space k.ini --shape small --list | grep -o "ALGO=.*" | sort
