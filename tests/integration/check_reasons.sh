@@ -85,7 +85,7 @@ says 'a knob whose name NVRTC uses' 'uses the name mode, which is the macro of a
 # Names that nvcc has without an #include: each gets its hint, and what the hint says compiles.
 names=$(sed -nE '/^static void add_name_hint/,/^}/p' "$source_folder/tuner/gpu/compile_log.c" | grep -oE '\{"[A-Za-z_0-9]+", "[^"]+"\}')
 [ "$(wc -l <<<"$names")" -gt 20 ] || { echo 'FAILED: the table of names was not found'; failed=1; }
-headers= uses=
+headers='' uses=''
 while IFS='"' read -r _ name _ instead _; do
   write "extern \"C\" __global__ void k(float *out) { (void)sizeof($name); out[0] = 1; }"
   says "the name $name" "msda-tune: $name comes from a header that nvcc includes unasked"
