@@ -210,7 +210,7 @@ static mt_status check_knobs(mt_merge *m, const mt_merge_table *t, sqlite3_stmt 
     mt_status st = MT_OK;
     *is_out = false;
     if (strcmp(t->rule->table, "variant") != 0 || !find_id(&m->tables[t->refers[0]].ids, sqlite3_column_int64(read, KERNEL), &kernel)) return st;
-    mt_known_knobs *knobs = &m->knobs[kernel % MT_MERGE_KNOBS];
+    mt_known_knobs *knobs = &m->knobs[(uint64_t)kernel % MT_MERGE_KNOBS];
     if (knobs->kernel != kernel) MT_TRY(mt_known_knobs_read(m->store, kernel, knobs, err));
     *is_out = !mt_known_knobs_cover(knobs, mt_sql_column(read, TEXT), why, sizeof why);
     if (*is_out) leave_out(m, t, read, why);

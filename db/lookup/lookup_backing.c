@@ -60,23 +60,27 @@ static tunelookup_status read_row(mt_lookup_loader *loader, int table, int64_t i
     return TUNELOOKUP_OK;
 }
 
+static void find_fault(mt_lookup_loader *loader, int table, int64_t id, const char *what)
+{
+    snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of %s: %s", (long long)id, tables[table], what);
+}
+
 /* Of tables whose rows many answers share: a sound one is looked at once. */
 static tunelookup_status check_shared(mt_lookup_loader *loader, int table, int64_t id)
 {
+    enum { FIRST }; /* the kernel of a variant and of a workload, the session of a final */
     mt_row_value values[MT_ROW_COLUMNS];
     int64_t *seen = &loader->backing.seen[table][(uint64_t)id % MT_LOOKUP_BACKING_SEEN];
     if (*seen == id) return TUNELOOKUP_OK;
     tunelookup_status st = read_row(loader, table, id, values);
+    if (st != TUNELOOKUP_OK || *loader->backing.why) return st;
+    if ((table == VARIANT || table == WORKLOAD) && values[FIRST].integer != loader->kernel) find_fault(loader, table, id, "it is of another kernel");
+    if (table == FINAL) st = check_shared(loader, SESSION, values[FIRST].integer);
     if (st == TUNELOOKUP_OK && !*loader->backing.why) *seen = id;
     return st;
 }
 
 /* ---- an answer's own rows ---- */
-
-static void find_fault(mt_lookup_loader *loader, int table, int64_t id, const char *what)
-{
-    snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of %s: %s", (long long)id, tables[table], what);
-}
 
 /* Something is not there, or too long: what that is. */
 static tunelookup_status name_missing(mt_lookup_loader *loader, const mt_lookup_claim *claim)

@@ -112,6 +112,10 @@ bool mt_row_at_hand_is_sound(mt_store *store, const char *table, sqlite3_stmt *s
     mt_row_value values[MT_ROW_COLUMNS];
     size_t count;
     mt_row_columns(table, &count);
+    if (sqlite3_column_int64(statement, 0) < 1) { /* what refers to it would break the rules */
+        snprintf(why, size, "its number is %lld; expected 1 or more", (long long)sqlite3_column_int64(statement, 0));
+        return false;
+    }
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);
     bool is_sound = mt_row_is_sound(table, values, why, size) && has_sound_samples(store, table, values, why, size);
     return is_sound && (strcmp(table, "cubin") != 0 || is_sound_code(values, why, size));

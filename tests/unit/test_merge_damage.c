@@ -51,6 +51,29 @@ START_TEST(rows_that_refer_to_nothing)
 }
 END_TEST
 
+/* Numbers of rows that no tuner gives, in either database. */
+START_TEST(odd_numbers_of_rows)
+{
+    for (int i = 0; i < 2; i++) {
+        mt_store *store = NULL;
+        mt_merge_counts counts = {0};
+        remove(part_path(1));
+        make_part(1);
+        fixture_sql("PRAGMA foreign_keys = OFF; UPDATE kernel SET id = -id; UPDATE subject SET kernel_id = -kernel_id; UPDATE shape SET kernel_id = -kernel_id; UPDATE variant SET kernel_id = -kernel_id;"
+                    "UPDATE workload SET kernel_id = -kernel_id; UPDATE answer SET kernel_id = -kernel_id");
+        remove(part_path(2));
+        make_part(2);
+        fixture_stderr_begin();
+        mt_merge *merging = begin(part_path(1 + i), false, &store);
+        ck_ok(merge_file(merging, part_path(1 + i), part_path(2 - i), &counts));
+        ck_ok(mt_merge_finish(merging, &fixture_err));
+        mt_merge_end(merging);
+        mt_store_close(store);
+        fixture_stderr_end();
+    }
+}
+END_TEST
+
 /* ---- a part whose bytes were changed ---- */
 
 static size_t read_bytes(const char *path, unsigned char *bytes, size_t capacity)
@@ -204,4 +227,4 @@ START_TEST(values_no_tuner_writes)
 }
 END_TEST
 
-FIXTURE_MAIN("merge_damage", refused_files, rows_that_refer_to_nothing, flipped_bytes, values_no_tuner_writes)
+FIXTURE_MAIN("merge_damage", refused_files, rows_that_refer_to_nothing, odd_numbers_of_rows, flipped_bytes, values_no_tuner_writes)
