@@ -195,6 +195,11 @@ static mt_status check_current(const scan *s, mt_error *err)
     if (mt_current_check(s->store, &problem) == MT_OK) return MT_OK;
     if (s->left_out.path && !s->left_out.count) mt_log_warn("%s; it is found anew", problem.message);
     allow_views(s->store->db);
+    if (!s->store->has_left_out) {
+        mt_status st = mt_sql_exec(s->store, list_sql, err);
+        if (st != MT_OK) return st;
+        s->store->has_left_out = true;
+    }
     return mt_sql_exec(s->store, "CREATE TEMP VIEW current_result AS " MT_CURRENT_OF(""), err);
 }
 
@@ -234,8 +239,10 @@ done:
     return st;
 }
 
-static mt_status is_left_out(mt_store *store, const char *table, int64_t row, bool *is, mt_error *err)
+mt_status mt_row_is_left_out(mt_store *store, const char *table, int64_t row, bool *is, mt_error *err)
 {
+    *is = false;
+    if (!store->has_left_out) return MT_OK;
     return mt_sql_one(store, "SELECT 1 FROM temp.row_left_out WHERE in_table = ? AND row = ?", "look for a row that is left out", MT_IN(MT_TEXT(table), MT_INT(row)), MT_OUT(MT_TO_BOOL(is)), err);
 }
 
@@ -243,11 +250,10 @@ mt_status mt_row_mended(mt_store *store, const char *table, int64_t row, mt_erro
 {
     mt_status st;
     bool is;
-    if (!store->has_left_out) return MT_OK;
-    MT_TRY(is_left_out(store, table, row, &is, err));
+    MT_TRY(mt_row_is_left_out(store, table, row, &is, err));
     if (!is) goto done;
     MT_TRY(mt_row_scan_again(store, err));
-    MT_TRY(is_left_out(store, table, row, &is, err));
+    MT_TRY(mt_row_is_left_out(store, table, row, &is, err));
     if (is) st = MT_FAIL(err, MT_ERR_DB, "%s: row %lld of %s is damaged and left out, and what is to be stored refers to it: 'msda-tune merge %s --into FILE' makes a database without it", store->path, (long long)row, table, store->path);
 done:
     return st;

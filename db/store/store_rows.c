@@ -11,15 +11,24 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
+/* A row that is left out is written anew, whatever it held. */
+static mt_status mend(mt_store *store, const char *table, int64_t id, const char *sql, const mt_sql_in *in, mt_error *err)
+{
+    bool is;
+    mt_status st = mt_row_is_left_out(store, table, id, &is, err);
+    if (st == MT_OK && is) st = mt_sql_do(store, sql, "mend a row", in, err);
+    return st == MT_OK ? mt_row_mended(store, table, id, err) : st;
+}
+
 mt_status mt_store_device(mt_store *store, const mt_device_row *row, int64_t *id, mt_error *err)
 {
     static const char sql[] = "INSERT INTO main.device (key, name, facts_json) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET name = excluded.name, facts_json = excluded.facts_json "
-                              "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name OR NOT json_valid(facts_json)";
+                              "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name";
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_do(store, sql, "store a device", MT_IN(MT_TEXT(row->key), MT_TEXT(or_empty(row->name)), MT_TEXT(row->facts_json ? row->facts_json : "{}")), err);
     if (st == MT_OK) st = mt_sql_one(store, "SELECT id FROM main.device WHERE key = ?", "look up a device", MT_IN(MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
-    if (st == MT_OK) st = mt_row_mended(store, "device", *id, err);
+    if (st == MT_OK) st = mend(store, "device", *id, "UPDATE main.device SET name = ?, facts_json = ? WHERE id = ?", MT_IN(MT_TEXT(or_empty(row->name)), MT_TEXT(row->facts_json ? row->facts_json : "{}"), MT_INT(*id)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -29,12 +38,12 @@ mt_status mt_store_kernel(mt_store *store, const mt_kernel_row *row, int64_t *id
 {
     /* The .ini's programs can change while the source does not: the newest are kept. */
     static const char sql[] = "INSERT INTO main.kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET spec_json = excluded.spec_json "
-                              "WHERE NOT json_valid(spec_json) OR (excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}'))";
+                              "WHERE excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}')";
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_do(store, sql, "store a kernel", MT_IN(MT_TEXT(row->name), MT_TEXT(row->key), MT_TEXT(row->spec_json ? row->spec_json : "{}"), MT_INT(row->keeps_spec)), err);
     if (st == MT_OK) st = mt_sql_one(store, "SELECT id FROM main.kernel WHERE name = ? AND key = ?", "look up a kernel", MT_IN(MT_TEXT(row->name), MT_TEXT(row->key)), MT_OUT(MT_TO_INT(id)), err);
-    if (st == MT_OK) st = mt_row_mended(store, "kernel", *id, err);
+    if (st == MT_OK) st = mend(store, "kernel", *id, "UPDATE main.kernel SET spec_json = ? WHERE id = ?", MT_IN(MT_TEXT(row->spec_json ? row->spec_json : "{}"), MT_INT(*id)), err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -111,10 +120,7 @@ mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id,
     static const char sql[] = "INSERT INTO main.subject (device_id, kernel_id, shape_id, workload_id, regime, origin) VALUES (?, ?, ?, ?, ?, ?)";
     mt_status st;
     MT_TRY(mt_subject_find(store, subject, id, err));
-    if (*id && store->has_left_out) { /* all that it is known by is sound: its kernel follows from its shape */
-        MT_TRY(mt_sql_do(store, "UPDATE main.subject SET kernel_id = ? WHERE id = ? AND kernel_id IS NOT ?", "mend a subject", MT_IN(MT_INT(subject->kernel), MT_INT(*id), MT_INT(subject->kernel)), err));
-        MT_TRY(mt_row_mended(store, "subject", *id, err));
-    }
+    if (*id) st = mend(store, "subject", *id, "UPDATE main.subject SET kernel_id = ? WHERE id = ?", MT_IN(MT_INT(subject->kernel), MT_INT(*id)), err); /* all else is what it is known by */
     if (*id) goto done;
     MT_TRY(mt_sql_do(store, sql, "store a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->kernel), MT_INT(subject->shape), MT_INT(subject->workload),
                      MT_TEXT(mt_l2_name(subject->l2)), MT_TEXT(mt_origin_name(subject->origin))), err));

@@ -127,13 +127,14 @@ START_TEST(test_schema_that_computes)
 }
 END_TEST
 
-/* Longer than any value that the lookup reads: told by SQLite before it is read. */
+/* Longer than any value that the lookup reads: told by SQLite before it is read, and left out with its row. */
 START_TEST(test_long_value)
 {
     tunelookup_result r;
     lookup_one_row();
     fixture_sql("UPDATE answer SET shape_name = CAST(zeroblob(20000000) AS TEXT)");
-    ck_lookup_fails(try_find(fixture_db, 0, &r), TUNELOOKUP_ERR_NOT_A_DATABASE, "too big");
+    ck_lookup(try_find(fixture_db, 0, &r));
+    ck_assert_int_ne(r.match, TUNELOOKUP_MATCH_EXACT);
 }
 END_TEST
 
