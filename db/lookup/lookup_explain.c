@@ -78,11 +78,13 @@ static void add_workload_note(text *to, const mt_lookup_block *block)
     else if (*block->unknown_workload) add(to, "note:     %s\n", block->unknown_workload);
 }
 
-/* Of files: one that could not be read, and one that knows the kernel by another text of its search space. */
+/* Of files: rows that are damaged, one that could not be read, and one that knows the kernel by another text of its search space. */
 static void add_file_notes(text *to, const mt_lookup_block *block)
 {
     const mt_lookup_file *files = block->db->files;
+    const uint32_t damaged = block->hidden_damaged;
     add_workload_note(to, block);
+    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", block->first_damaged);
     for (uint32_t i = 0; i < block->left_out_count; i++) add(to, "note:     left out: %s\n", block->left_out[i].why);
     if (block->other_spec_file == block->spec_file) return;
     add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[block->other_spec_file].path,
@@ -92,10 +94,9 @@ static void add_file_notes(text *to, const mt_lookup_block *block)
 /* Rows and files that could have answered but for a reason. */
 static void add_left_out(text *to, const mt_lookup_block *block)
 {
-    uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported, damaged = block->hidden_damaged;
+    uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported;
     if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
-    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", block->first_damaged);
     if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
     if (block->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)block->hidden_shapes, plural(block->hidden_shapes),
                                   block->hidden_shapes == 1 ? "is" : "are", block->hidden_shape);
