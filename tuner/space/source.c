@@ -6,6 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/askers.h"
 #include "tuner/space/directive.h"
 #include "tuner/space/host_header.h"
 #include "tuner/space/option_words.h"
@@ -28,6 +29,7 @@ typedef struct loader {
     size_t folder_count;
     char **headers; /* of -include */
     size_t header_count;
+    mt_askers askers;
 } loader;
 
 static mt_status no_memory(mt_error *err)
@@ -67,12 +69,18 @@ static mt_status add_folder(loader *self, const mt_word *word, mt_error *err)
     return st;
 }
 
+static mt_status check_plain_word(const mt_spec *spec, const char *where, const mt_word *word, mt_error *err)
+{
+    return strcasestr(word->text, "has_include") ? refuse_word(spec, where, word, "the tool can't see which file this asks for; expected it in the source", err) : MT_OK;
+}
+
 static mt_status take_kernel_words(loader *self, mt_error *err)
 {
     mt_word word;
     mt_status st;
     for (const char *at = self->spec->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
         if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected -I, -include or [kernel] include", err);
+        if (word.kind == MT_WORD_PLAIN) st = check_plain_word(self->spec, "[kernel]", &word, err);
         if (word.kind == MT_WORD_FOLDER) st = add_folder(self, &word, err);
         if (word.kind == MT_WORD_HEADER) {
             st = append(&self->headers, &self->header_count, word.text, err);
@@ -92,6 +100,7 @@ static mt_status check_variant_words(const mt_spec *spec, const mt_algorithm *va
         mt_strbuf where = {0};
         mt_strbuf_addf(&where, "[algorithm %s]", variant->name);
         if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
+        else st = check_plain_word(spec, mt_strbuf_text(&where), &word, err);
         mt_strbuf_free(&where);
         mt_free(word.text);
         if (st != MT_OK) return st;
@@ -290,7 +299,7 @@ static void name_anew(const loader *self, const mt_directive *what, const char *
     bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT, is_probe = what->kind == MT_DIRECTIVE_PROBE, goes_on = memchr(what->start, '\n', (size_t)(what->end - what->start)) != NULL;
     const char *word = is_probe ? "" : "include ", *own = index == SIZE_MAX ? name : self->source->files[index].name;
     if (index == SIZE_MAX && is_next) mt_strbuf_addf(out, "%s<./%s>", word, name); /* the toolkit's: in memory there is no next one, and by this name none at all */
-    else if (index == SIZE_MAX && is_probe && leads_out(name)) mt_strbuf_add(out, "\"msda-tune: none of the source's files\""); /* on the disk there may be one */
+    else if (index == SIZE_MAX && is_probe && (leads_out(name) || what->form == '"')) mt_strbuf_addf(out, leads_out(name) || strchr(name, '>') ? "\"msda-tune: none of the source's files\"" : "<%s>", name); /* on the disk there may be one */
     else if (index == SIZE_MAX && goes_on) mt_strbuf_addf(out, "%s%c%s%c", word, what->form, name, what->form == '<' ? '>' : '"');
     else if (index != SIZE_MAX && (is_next || goes_on || strcmp(own, name) != 0)) mt_strbuf_addf(out, "%s\"%s\"", word, own);
     for (const char *at = what->start; out->length && at < what->end; at++)
@@ -317,7 +326,7 @@ static mt_status scan_file(loader *self, size_t index, mt_error *err)
     mt_strbuf rewritten = {0}, operand = {0};
     MT_TRY(mt_directive_open(text, &walk, err));
     while (mt_directive_next(&walk, &what)) {
-        if (what.kind == MT_DIRECTIVE_DEFINE || !what.form) continue;
+        if (!what.form) continue;
         mt_strbuf_clear(&operand);
         MT_TRY(follow(self, index, &what, &operand, err));
         if (!operand.length) continue;
@@ -430,16 +439,11 @@ done:
     return st;
 }
 
-/* What a directive that is no plain #include may name. A text in a condition can only be what something asks about. */
+/* What a directive that is no plain #include may name. */
 static mt_status follow_directive(loader *self, followed *all, const mt_directive *what, mt_error *err)
 {
-    mt_status st = MT_OK;
-    if (what->kind == MT_DIRECTIVE_DEFINE || what->form) return MT_OK;
-    if (what->kind != MT_DIRECTIVE_CONDITION) return follow_tokens(self, all, what->name, err);
-    mt_directive in_it = {.kind = MT_DIRECTIVE_PROBE};
-    for (const char *at = what->rest; st == MT_OK && mt_directive_operand(&at, &in_it);)
-        if (in_it.form == '"' || (in_it.form == '<' && strchr("/.", *in_it.name))) st = follow_named(self, all->from, &in_it, err);
-    return st;
+    if (what->form || what->kind == MT_DIRECTIVE_DEFINE || what->kind == MT_DIRECTIVE_UNDEFINE) return MT_OK;
+    return follow_tokens(self, all, what->kind == MT_DIRECTIVE_ASK ? what->rest : what->name, err);
 }
 
 static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
@@ -448,6 +452,7 @@ static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
     mt_directive_walk walk;
     mt_directive what;
     mt_status st = mt_directive_open(self->source->files[index].text, &walk, err);
+    mt_askers_know(&self->askers, &walk);
     while (st == MT_OK && mt_directive_next(&walk, &what)) st = follow_directive(self, &all, &what, err);
     for (size_t i = 0; st == MT_OK && i < all.count && i < MOST_MACROS; i++) { /* they become more */
         char *macro = mt_strdup(all.macros[i]);
@@ -467,15 +472,17 @@ static mt_status follow_all(loader *self, mt_error *err)
     do {
         for (; scanned < self->source->file_count; scanned++) MT_TRY(scan_file(self, scanned, err));
         before = self->source->file_count;
+        MT_TRY(mt_askers_find(self->source, &self->askers, err));
         for (size_t i = 0; i < before; i++) MT_TRY(follow_macros_of(self, i, err));
     } while (before < self->source->file_count);
+    st = mt_askers_check(self->spec, self->source, &self->askers, err);
 done:
     return st;
 }
 
 /* ---- loading ---- */
 
-/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source. */
+/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source. `text`: what includes it. */
 static mt_status add_header(loader *self, const char *name, mt_strbuf *text, mt_error *err)
 {
     const mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE, .form = '"'};
@@ -491,25 +498,24 @@ static mt_status add_header(loader *self, const char *name, mt_strbuf *text, mt_
     return st;
 }
 
-/* -include: lines of the main file, which the compiler does not count. */
-static mt_status include_first(loader *self, mt_error *err)
+static mt_status add_headers(loader *self, mt_strbuf *text, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_strbuf text = {0};
-    for (size_t i = 0; i < self->header_count; i++) MT_TRY(add_header(self, self->headers[i], &text, err));
-    if (!self->header_count) goto done;
+    for (size_t i = 0; i < self->header_count && st == MT_OK; i++) st = add_header(self, self->headers[i], text, err);
+    return st;
+}
+
+/* -include: lines of the main file, which the compiler does not count. They come when all is resolved, since they name files of the source as they are called there. */
+static mt_status include_first(loader *self, mt_strbuf *text, mt_error *err)
+{
+    if (!text->length) return MT_OK;
     mt_source_file *main_file = &self->source->files[0];
-    mt_strbuf_addf(&text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
-    char *taken = mt_strbuf_take(&text);
-    if (!taken) {
-        st = no_memory(err);
-        goto done;
-    }
+    mt_strbuf_addf(text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
+    char *taken = mt_strbuf_take(text);
+    if (!taken) return no_memory(err);
     mt_free(main_file->text);
     main_file->text = taken;
-done:
-    mt_strbuf_free(&text);
-    return st;
+    return MT_OK;
 }
 
 static void free_loader(loader *self)
@@ -518,12 +524,14 @@ static void free_loader(loader *self)
     mt_free(self->places);
     mt_strings_free(self->folders, self->folder_count);
     mt_strings_free(self->headers, self->header_count);
+    mt_askers_free(&self->askers);
 }
 
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
     loader self = {.spec = spec, .source = source};
+    mt_strbuf first = {0};
     *source = (mt_source){ 0 };
     if (spec->is_recorded) return MT_FAIL(err, MT_ERR_SPEC, "%s: points = recorded: there is nothing to compile; expected `msda-tune tune --gpu recorded:NAME`", spec->path);
     const char *slash = strrchr(spec->source, '/');
@@ -535,9 +543,11 @@ mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
         MT_FAIL(err, st, "%s:%d: [kernel] source: %s", named_in.path, named_in.line, reason.message);
         goto done;
     }
-    MT_TRY(include_first(&self, err));
+    MT_TRY(add_headers(&self, &first, err));
     MT_TRY(follow_all(&self, err));
+    MT_TRY(include_first(&self, &first, err));
 done:
+    mt_strbuf_free(&first);
     free_loader(&self);
     if (st != MT_OK) mt_source_free(source);
     return st;
