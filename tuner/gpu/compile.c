@@ -178,7 +178,8 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
     if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
         mt_compile_macro_hint(request, log, text);
-        mt_compile_include_hint(log, text);
+        mt_compile_include_hint(request, log, text);
+        mt_compile_stub_hint(request, text);
         mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, text);
     }
     if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, text);

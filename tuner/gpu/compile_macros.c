@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/space/directive.h"
@@ -149,14 +151,40 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
                    (int)at.length, at.name, kind_of(&at));
 }
 
-void mt_compile_include_hint(const char *log, mt_strbuf *hints)
+/* Between the letters of an include's name, in a text of the source or in an option: then no macro made it. */
+static bool is_spelled(const mt_compile_request *request, const char *name)
+{
+    bool is_found = false;
+    mt_strbuf forms[2] = {{0}, {0}};
+    mt_strbuf_addf(&forms[0], "<%s>", name);
+    mt_strbuf_addf(&forms[1], "\"%s\"", name);
+    for (size_t f = 0; f < 2; f++) {
+        for (size_t i = 0; i < request->source->file_count; i++) is_found |= strstr(request->source->files[i].text, mt_strbuf_text(&forms[f])) != NULL;
+        for (size_t i = 0; i < request->option_count; i++) is_found |= strstr(request->options[i], mt_strbuf_text(&forms[f])) != NULL;
+        mt_strbuf_free(&forms[f]);
+    }
+    return is_found;
+}
+
+void mt_compile_include_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints)
 {
     size_t length;
-    const char *name = mt_compile_missing_header(log, &length), *line = name ? strchr(name, '\n') : NULL;
-    const char *directive = line ? strstr(line, "include") : NULL, *behind = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
-    if (!directive || directive > behind) return;
-    directive += strlen("include");
-    directive += strspn(directive, " \t");
-    if (*directive == '"' || *directive == '<') return;
-    mt_strbuf_addf(hints, "msda-tune: %.*s is named by a macro with arguments, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", (int)length, name);
+    const char *found = mt_compile_missing_header(log, &length);
+    char *name = found ? mt_strndup(found, length) : NULL;
+    if (name && !is_spelled(request, name))
+        mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
+    mt_free(name);
+}
+
+void mt_compile_stub_hint(const mt_compile_request *request, mt_strbuf *hints)
+{
+    char *folder = mt_path_folder(request->source->files[0].path);
+    for (size_t i = 1; folder && i < request->source->file_count; i++) {
+        const char *stub = mt_source_stub_name(&request->source->files[i]);
+        char *path = stub ? mt_path_join(folder, stub) : NULL;
+        if (path && mt_file_exists(path))
+            mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
+        mt_free(path);
+    }
+    mt_free(folder);
 }

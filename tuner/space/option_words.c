@@ -74,7 +74,7 @@ static bool may_be_handed_on(int part, const char *value)
         const char *number = strchr(value, '=');
         return *value == '-' && !strchr(value, '/') && (!number || is_number_or_switch(number + 1));
     }
-    if (part == ASSEMBLER) return !strchr(value, '/') && *value != '@';
+    if (part == ASSEMBLER) return !strchr(value, '/') && (*value == '-' || value[strspn(value, "0123456789")] == '\0'); /* any other word is a file to assemble */
     for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
         if (behind(value, warnings[i])) return true;
     return false;

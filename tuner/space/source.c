@@ -256,21 +256,26 @@ static mt_status take_path(loader *self, size_t from, char *path, int folder, co
     return MT_OK;
 }
 
+static const char stub_mark[] = "msda-tune: "; /* in front of the name where others have a path */
+
+const char *mt_source_stub_name(const mt_source_file *file)
+{
+    return strncmp(file->path, stub_mark, sizeof stub_mark - 1) == 0 ? file->path + sizeof stub_mark - 1 : NULL;
+}
+
 /* NVRTC has no headers of the host's libraries; the stub of one is a file of the source like any other. *index stays where there is none. */
 static mt_status take_stub(loader *self, size_t from, const char *name, size_t *index, mt_error *err)
 {
-    static const char mark[] = "msda-tune: "; /* in front of the name where others have a path */
-    const size_t mark_length = sizeof mark - 1;
     mt_strbuf text = {0}, path = {0};
     for (size_t i = 0; i < self->source->file_count; i++) {
-        const char *known = self->source->files[i].path;
-        if (self->places[i].real || strncmp(known, mark, mark_length) != 0 || strcmp(known + mark_length, name) != 0) continue;
+        const char *known = self->places[i].real ? NULL : mt_source_stub_name(&self->source->files[i]);
+        if (!known || strcmp(known, name) != 0) continue;
         *index = i;
         return MT_OK;
     }
     if (!mt_host_header_stub(name, &text)) return MT_OK;
     *index = self->source->file_count;
-    mt_strbuf_addf(&path, "%s%s", mark, name);
+    mt_strbuf_addf(&path, "%s%s", stub_mark, name);
     return add_text(self, (mt_source_file){free_name(self, from, name), mt_strbuf_take(&path), mt_strbuf_take(&text)}, NULL, NO_FOLDER, err);
 }
 
@@ -410,7 +415,9 @@ static mt_status follow_options(loader *self, followed *all, const char *options
     while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
         size_t length;
         const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
-        if (name && value && strlen(macro) == length && strncmp(name, macro, length) == 0) st = follow_tokens(self, all, value, err);
+        bool is_it = name && value && strlen(macro) == length && strncmp(name, macro, length) == 0;
+        if (is_it && strstr(value, "${") && strpbrk(value, "<\"")) st = refuse_word(self->spec, "its", &word, "a knob makes the name of an include, which is not in the kernel's key; expected all names in the source, each behind an #if", err);
+        else if (is_it) st = follow_tokens(self, all, value, err);
         mt_free(word.text);
         if (st != MT_OK) return st;
     }
