@@ -125,7 +125,7 @@ way="a name that a macro with arguments makes"
 echo '#define SCALE 1' >inc/scale.h
 write '#define PLACE(name) TEXT(inc/name.h)\n#define TEXT(x) #x\n#include PLACE(scale)\n' ''
 check && fail "compiles, though its key can't know the header"
-grep -q 'inc/scale.h is named by a macro with arguments, .*one inside #if 0 does' out.txt || fail "does not say what is to be done"
+grep -q 'inc/scale.h is a name that macros make, .*one inside #if 0 does' out.txt || fail "does not say what is to be done"
 sed -i '1i #if 0\n#include "inc/scale.h"\n#endif' k.cu
 check || fail "does not compile"
 before=$(key)
@@ -139,7 +139,7 @@ expect() { # WORDS
 }
 way="a knob that the source defines anew"
 write '#define SCALE 1\n#undef BLOCK\n#define BLOCK 64\n' ''
-expect 'knob BLOCK is not in effect: the source defines the macro BLOCK anew'
+expect 'knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(2))'
 way="a knob that an option defines too"
 write '#define SCALE 1\n' 'options = -DBLOCK=64'
 expect 'macro BLOCK has two values, -DBLOCK=128 and -DBLOCK=64: knob BLOCK and -DBLOCK=64 of options'

@@ -177,7 +177,7 @@ static bool is_name_only(checker *self, const char *text, char end, const char *
             text += *text == ',' ? 1 : strspn(text, "0123456789");
             continue;
         }
-        if (!mt_directive_name(text, &what) || memmem(what.name, what.length, "${", 2)) return false;
+        if (!mt_directive_name(text, &what) || memmem(what.name, what.length, "${", 2) || mt_directive_leads_out(what.name, what.length)) return false;
         if (what.form == '<' && !stays(self, &what, parameters)) return false;
         if (!what.form && !is_name_of_one(self, &what, parameters)) return false;
         text = what.rest;
@@ -194,7 +194,7 @@ static mt_status refuse(const mt_source_file *file, const mt_directive *what, mt
     int line = 1;
     for (const char *at = file->text; at < what->start; at++) line += *at == '\n';
     const char *shown = what->kind == MT_DIRECTIVE_ASK ? what->name : what->name - 1;
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: macros make the name that this asks for, which the tool does not expand, so that the file is not in the kernel's key; expected a name, or a macro that stands for one", file->path,
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: the tool expands no macros, so that the file that this asks for may not be in the kernel's key; expected a name, or a macro that stands for one without ..", file->path,
                    line, (int)strcspn(shown, "\n"), shown);
 }
 

@@ -177,6 +177,11 @@ bool mt_directive_name(const char *at, mt_directive *found)
     return *found->rest++ == (found->form == '<' ? '>' : '"');
 }
 
+bool mt_directive_leads_out(const char *name, size_t length)
+{
+    return (length >= 3 && strncmp(name, "../", 3) == 0) || memmem(name, length, "/../", 4);
+}
+
 bool mt_directive_operand(const char **at, mt_directive *found)
 {
     for (;;) {

@@ -49,6 +49,8 @@ bool mt_directive_asks_in(const mt_directive_walk *walk, const char *line);
 
 /* The file or macro that begins at `at`, of a joined text: form, name, length and rest. False: something else does. */
 bool mt_directive_name(const char *at, mt_directive *found);
+/* Whether the file's name leads out of a folder, so that a compiler that has other folders finds something else by it. */
+bool mt_directive_leads_out(const char *name, size_t length);
 /* Behind the blanks and comments at `at`, within its line. */
 const char *mt_directive_blanks(const char *at);
 /* The next file or macro in the line at *at, of a joined text: form, name, length and rest. False: there is none left. */

@@ -172,6 +172,7 @@ const char *mt_word_macro(const char *option, size_t *length, const char **value
     static const struct { const char *prefix; bool defines; } forms[] = {{"-D", true}, {"--define-macro=", true}, {"-U", false}, {"--undefine-macro=", false}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const char *name = behind(option, forms[i].prefix);
+        if (name) name += strspn(name, " \t\"'"); /* "-D X=1", -D"X=1" */
         if (!name || !(isalpha((unsigned char)*name) || *name == '_')) continue;
         *length = 0;
         while (isalnum((unsigned char)name[*length]) || name[*length] == '_') ++*length;

@@ -79,7 +79,7 @@ static mt_status take_kernel_words(loader *self, mt_error *err)
     mt_word word;
     mt_status st;
     for (const char *at = self->spec->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
-        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected -I, -include or [kernel] include", err);
+        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected options written out, and headers by -I, -include or [kernel] include", err);
         if (word.kind == MT_WORD_PLAIN) st = check_plain_word(self->spec, "[kernel]", &word, err);
         if (word.kind == MT_WORD_FOLDER) st = add_folder(self, &word, err);
         if (word.kind == MT_WORD_HEADER) {
@@ -216,7 +216,7 @@ static mt_status find_file(const loader *self, size_t from, const mt_directive *
     size_t first = what->kind == MT_DIRECTIVE_INCLUDE_NEXT ? (size_t)(self->places[from].folder + 1) : 0;
     *path = NULL;
     *folder = NO_FOLDER;
-    if (what->kind != MT_DIRECTIVE_INCLUDE_NEXT && (what->form == '"' || *name == '/')) {
+    if (*name == '/' || (what->kind != MT_DIRECTIVE_INCLUDE_NEXT && what->form == '"')) {
         MT_TRY(look_beside(self->source->files[from].path, name, path, err));
         if (!*path) MT_TRY(look_beside(self->spec->source, name, path, err));
     }
@@ -292,19 +292,13 @@ static mt_status resolve(loader *self, size_t from, const mt_directive *what, co
 
 /* ---- following ---- */
 
-/* Whether it leads out of a folder, so that the compiler, which has other folders, would find something else by it. */
-static bool leads_out(const char *name)
-{
-    return strncmp(name, "../", 3) == 0 || strstr(name, "/../");
-}
-
 /* What stands in the rewritten text in the directive's place; nothing where it may stay. */
 static void name_anew(const loader *self, const mt_directive *what, const char *name, size_t index, mt_strbuf *out)
 {
     bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT, is_probe = what->kind == MT_DIRECTIVE_PROBE, goes_on = memchr(what->start, '\n', (size_t)(what->end - what->start)) != NULL;
     const char *word = is_probe ? "" : "include ", *own = index == SIZE_MAX ? name : self->source->files[index].name;
     if (index == SIZE_MAX && is_next) mt_strbuf_addf(out, "%s<./%s>", word, name); /* the toolkit's: in memory there is no next one, and by this name none at all */
-    else if (index == SIZE_MAX && is_probe && (leads_out(name) || what->form == '"')) mt_strbuf_addf(out, leads_out(name) || strchr(name, '>') ? "\"msda-tune: none of the source's files\"" : "<%s>", name); /* on the disk there may be one */
+    else if (index == SIZE_MAX && is_probe && (mt_directive_leads_out(name, strlen(name)) || what->form == '"')) mt_strbuf_addf(out, mt_directive_leads_out(name, strlen(name)) || strchr(name, '>') ? "\"msda-tune: none of the source's files\"" : "<%s>", name); /* on the disk there may be one */
     else if (index == SIZE_MAX && goes_on) mt_strbuf_addf(out, "%s%c%s%c", word, what->form, name, what->form == '<' ? '>' : '"');
     else if (index != SIZE_MAX && (is_next || goes_on || strcmp(own, name) != 0)) mt_strbuf_addf(out, "%s\"%s\"", word, own);
     for (const char *at = what->start; out->length && at < what->end; at++)
@@ -412,11 +406,12 @@ static mt_status follow_options(loader *self, followed *all, const char *options
 {
     mt_word word;
     mt_status st;
+    const char *where = options == self->spec->options ? "[kernel]" : "[algorithm]";
     while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
         size_t length;
         const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
         bool is_it = name && value && strlen(macro) == length && strncmp(name, macro, length) == 0;
-        if (is_it && strstr(value, "${") && strpbrk(value, "<\"")) st = refuse_word(self->spec, "its", &word, "a knob makes the name of an include, which is not in the kernel's key; expected all names in the source, each behind an #if", err);
+        if (is_it && strstr(value, "${") && strpbrk(value, "<\"")) st = refuse_word(self->spec, where, &word, "a knob makes the name of an include, which is not in the kernel's key; expected all names in the source, each behind an #if", err);
         else if (is_it) st = follow_tokens(self, all, value, err);
         mt_free(word.text);
         if (st != MT_OK) return st;
