@@ -269,7 +269,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(choose_strategy(run, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
     MT_TRY(mt_store_best_batch(session->store, &run->subject, &run->best_batch, err));
-    if (run->job->from == MT_POINTS_GIVEN) MT_TRY(mt_session_given_points(session, run->job, &run->subject, run->space, err));
+    if (run->job->from == MT_POINTS_GIVEN) MT_TRY(mt_session_given_points(session, run->job, &run->subject, run->space, &run->history, err));
     run->total = count_total(run);
     choose_first(run);
     keep_to_shard(run);

@@ -1,7 +1,6 @@
 #include "tuner/cli/requests/given_points.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -120,37 +119,6 @@ static mt_status add_line(mt_given_points *points, const mt_spec *spec, const ch
     return st == MT_OK ? add_text(points, spec, &point, err) : st;
 }
 
-/* Equal texts stand together, in the order of the list. */
-static int by_text(const void *a, const void *b)
-{
-    char *const *one = *(char **const *)a, *const *other = *(char **const *)b;
-    int order = strcmp(*one, *other);
-    return order ? order : (one > other) - (one < other);
-}
-
-/* However it is written, the first of a variant's lines stands for it. */
-static mt_status drop_repeated(mt_given_points *points, mt_error *err)
-{
-    size_t kept = 0;
-    char ***sorted = mt_alloc(points->text_count + 1, sizeof *sorted), *last = NULL;
-    if (!sorted) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-    for (size_t i = 0; i < points->text_count; i++) sorted[i] = &points->texts[i];
-    qsort(sorted, points->text_count, sizeof *sorted, by_text);
-    for (size_t i = 0; i < points->text_count; i++) {
-        if (!last || strcmp(last, *sorted[i]) != 0) {
-            last = *sorted[i];
-            continue;
-        }
-        mt_free(*sorted[i]);
-        *sorted[i] = NULL;
-    }
-    for (size_t i = 0; i < points->text_count; i++)
-        if (points->texts[i]) points->texts[kept++] = points->texts[i];
-    points->text_count = kept;
-    mt_free(sorted);
-    return MT_OK;
-}
-
 mt_status mt_given_points_listed(const mt_session_params *plan, const char *path, mt_given_points *points, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -166,7 +134,6 @@ mt_status mt_given_points_listed(const mt_session_params *plan, const char *path
         st = MT_FAIL(err, MT_ERR_USAGE, "tune: --variants: %s names no variant; expected one a line, as 'msda-tune show' prints them", path);
         goto done;
     }
-    MT_TRY(drop_repeated(points, err));
     MT_TRY(mt_session_plan(plan, &targets, &points->count, err));
     if (!(points->given = mt_alloc(points->count + 1, sizeof *points->given))) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");

@@ -13,7 +13,7 @@ typedef struct mt_given_points {
 /* What `plan` (whose `given` is not set) would tune, with the points around `variant`, which is written as listings print it.
  * USAGE for a text that is no point of the space; NOT_FOUND when the variant may run on none of the shapes. Free with mt_given_points_free, also after an error. */
 mt_status mt_given_points_around(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_given_points *points, mt_error *err);
-/* The variants of a file, one a line, on each subject of the plan; empty lines, those that begin with # and repeated variants do not count. USAGE, with file and line, for a text that is no point of the space. */
+/* The variants of a file, one a line, on each subject of the plan; empty lines and those that begin with # do not count. USAGE, with file and line, for a text that is no point of the space. */
 mt_status mt_given_points_listed(const mt_session_params *plan, const char *path, mt_given_points *points, mt_error *err);
 void mt_given_points_free(mt_given_points *points);
 
