@@ -197,6 +197,7 @@ static const struct { const char *source, *lines; } ways[] = {
     {"#define ASK __has_include\n#define NAME \"inc/x.h\"\n#if ASK(NAME)\n#endif\n", ""},
     {"#define INNER(x) __has_include(x)\n#define OUTER(what, x) (what && INNER(x))\nstatic_assert(OUTER(1, \"inc/x.h\"), \"\");\n", ""},
     {"#define THERE __has_include(\"inc/x.h\")\n#if THERE\n#endif\n", ""},
+    {"#define NAME /* \n */ \"inc/x.h\"\n#if __has_include(NAME)\n#endif\n", ""},
     {"#define NAME \"inc/x.h\"\n#if _CCCL_HAS_INCLUDE(NAME)\n#endif\n", ""},
     {"#if __has_include/* ( */(/* x */ \"inc/x.h\" /* ) */)\n#endif\n", ""},
     {"#if __has_include(NAME)\n#endif\n", "options = -DNAME=<x.h> -Iinc\n"},
@@ -207,11 +208,13 @@ static const struct { const char *source, *lines, *words; } askers[] = {
     {"#define TEXT(x) #x\n#if __has_include(TEXT(/x.h))\n", "", "k.cu:2: __has_include(TEXT(/x.h)): the tool expands no macros"},
     {"#define HAS(x) __has_include(#x)\n", "", "k.cu:1: __has_include(#x)"},
     {"#define HAS(x) __has_include(<x>)\n", "", "k.cu:1: <x>)"},
+    {"#define HAS(x) \"/*\" /* \n */ __has_include(<x>)\n", "", "k.cu:2: <x>)"},
     {"#define HAS(x) __has_include(x)\n#define TEXT(x) #x\n\n#if HAS(TEXT(/x.h))\n", "", "k.cu:4: HAS(TEXT(/x.h))"},
     {"#define HAS(x) __has_include(x)\n#define DIR /x\n#if HAS(<DIR/x.h>)\n", "", "k.cu:3: HAS(<DIR/x.h>)"},
     {"#define DIR /x\n#define NAME <DIR/x.h>\n#if __has_include(NAME)\n", "", "k.cu:3: __has_include(NAME)"},
     {"#define LESS <\n#define MORE >\n#if __has_include(LESS/x.h MORE)\n", "", "k.cu:3: __has_include(LESS/x.h MORE)"},
     {"#define NAME(x) </usr/lib##x/x.h>\n#if __has_include(NAME(64))\n", "", "k.cu:2: __has_include(NAME(64))"},
+    {"#define HAS(what, x) __has_include(x)\n#if HAS(1 < 2, \"/x.h\" > 1)\n", "", "k.cu:2: HAS(1 < 2"},
     {"#if __has_include(__FILE__)\n", "", "k.cu:1: __has_include(__FILE__)"},
     {"#define NAME <../../x.h>\n#if __has_include(NAME)\n", "", "k.cu:2: __has_include(NAME)"},
     {"#define TEXT(x) #x\nstatic_assert(__has_include(TEXT(/x.h)), \"\");\n", "", "k.cu:2: __has_include(TEXT"},
@@ -219,7 +222,7 @@ static const struct { const char *source, *lines, *words; } askers[] = {
     {"#if _CCCL_HAS_INCLUDE(TEXT(/x.h))\n", "", "k.cu:1: _CCCL_HAS_INCLUDE(TEXT"},
     {"#define F 1\n#include \"inc/x.h\"\n", "", "inc/x.h:1: __has_include(NAME(F))"},
     {"", "options = -DASK=__has_include(\"/x.h\")\n", "[kernel] options: -DASK=__has_include(\"/x.h\"): the tool can't see which file this asks for"},
-    {"#include NAME\n", "options = -DNAME=\"x${NUMBER}.h\"\n", "[kernel] options: -DNAME=\"x${NUMBER}.h\": a knob makes the name of an include"},
+    {"#include NAME\n", "options = -DNAME=\"x${NUMBER}.h\"\n", "options: NAME=\"x${NUMBER}.h\": a knob makes the name of an include"},
 };
 
 START_TEST(what_macros_ask_for_is_refused)

@@ -1,52 +1,126 @@
 #include "tuner/space/askers.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/split.h"
 
-enum { DEEPEST = 8 /* macros that stand for macros */ };
+enum { MOST_ASKERS = 100, MOST_MACROS = 1000 /* in what is asked for once */ };
 
 static mt_status no_memory(mt_error *err)
 {
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "source: out of memory");
 }
 
-/* ---- which macros ask ---- */
+/* ---- definitions ---- */
 
-static mt_status add(mt_askers *askers, const mt_directive *macro, mt_error *err)
+static mt_status add_definition(mt_askers *self, const char *name, size_t length, const char *body, bool is_of_options, mt_error *err)
 {
-    char **grown = mt_realloc(askers->names, askers->count + 1, sizeof *grown), *name = mt_strndup(macro->name, macro->length);
-    if (grown) askers->names = grown;
-    if (!grown || !name) {
-        mt_free(name);
-        return no_memory(err);
-    }
-    grown[askers->count++] = name;
-    return MT_OK;
+    mt_definition *grown = mt_grow(self->definitions, self->definition_count, &self->definition_capacity, sizeof *grown);
+    if (!grown) return no_memory(err);
+    self->definitions = grown;
+    mt_definition *one = &grown[self->definition_count++];
+    *one = (mt_definition){mt_strndup(name, length), mt_strndup(body, (size_t)(mt_directive_line_end(body) - body)), is_of_options};
+    return one->name && one->body ? MT_OK : no_memory(err);
 }
 
-static mt_status find_in(const char *text, mt_askers *askers, mt_error *err)
+static mt_status add_of_text(mt_askers *self, const char *text, mt_error *err)
 {
     mt_directive_walk walk;
     mt_directive what;
     mt_status st = mt_directive_open(text, &walk, err);
-    for (mt_askers_know(askers, &walk); st == MT_OK && mt_directive_next(&walk, &what); mt_askers_know(askers, &walk))
-        if (what.kind == MT_DIRECTIVE_DEFINE && !mt_directive_asks(&walk, what.name, what.length) && mt_directive_asks_in(&walk, what.rest)) st = add(askers, &what, err);
+    while (st == MT_OK && mt_directive_next(&walk, &what))
+        if (what.kind == MT_DIRECTIVE_DEFINE) st = add_definition(self, what.name, what.length, what.rest, false, err);
     mt_directive_close(&walk);
     return st;
 }
 
-mt_status mt_askers_find(const mt_source *source, mt_askers *askers, mt_error *err)
+static mt_status add_of_options(mt_askers *self, const char *options, mt_error *err)
+{
+    mt_word word;
+    mt_status st;
+    while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
+        size_t length;
+        const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
+        if (name && value) st = add_definition(self, name, length, value, true, err);
+        mt_free(word.text);
+        if (st != MT_OK) return st;
+    }
+    return st;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const mt_definition *)a)->name, ((const mt_definition *)b)->name);
+}
+
+static mt_status collect(mt_askers *self, const mt_spec *spec, const mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
-    bool is_asked = false;
-    for (size_t i = 0; i < source->file_count; i++) is_asked |= strcasestr(source->files[i].text, "has_include") != NULL;
-    for (size_t before = SIZE_MAX; is_asked && before != askers->count && st == MT_OK;) {
-        before = askers->count;
-        for (size_t i = 0; i < source->file_count && st == MT_OK; i++) st = find_in(source->files[i].text, askers, err);
+    for (size_t i = 0; i < source->file_count; i++) MT_TRY(add_of_text(self, source->files[i].text, err));
+    MT_TRY(add_of_options(self, spec->options, err));
+    for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(add_of_options(self, spec->algorithms[i].options, err));
+    if (self->definition_count) qsort(self->definitions, self->definition_count, sizeof *self->definitions, by_name);
+done:
+    return st;
+}
+
+const mt_definition *mt_askers_definitions(const mt_askers *self, const char *name, size_t length, size_t *count)
+{
+    size_t low = 0, high = self->definition_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strncmp(self->definitions[middle].name, name, length) < 0) low = middle + 1;
+        else high = middle;
+    }
+    for (*count = 0; low + *count < self->definition_count && strlen(self->definitions[low + *count].name) == length && strncmp(self->definitions[low + *count].name, name, length) == 0;) ++*count;
+    return &self->definitions[low];
+}
+
+/* ---- which macros ask ---- */
+
+static mt_status add_asker(mt_askers *self, const char *name, mt_error *err)
+{
+    char **grown = mt_realloc(self->names, self->count + 1, sizeof *grown), *copy = mt_strdup(name);
+    if (grown) self->names = grown;
+    if (!grown || !copy) {
+        mt_free(copy);
+        return no_memory(err);
+    }
+    grown[self->count++] = copy;
+    return self->count <= MOST_ASKERS ? MT_OK : MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d macros ask for files by __has_include", name, MOST_ASKERS);
+}
+
+/* Adds the macros that are made of those from `first` to `end`, and, as all are, of what has has_include in its name. */
+static mt_status add_askers(mt_askers *self, size_t first, size_t end, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < self->definition_count && st == MT_OK; i++) {
+        const mt_definition *one = &self->definitions[i];
+        mt_directive_walk fresh = {.askers = end ? self->names + first : NULL, .asker_count = end - first}, all = {.askers = self->names, .asker_count = self->count};
+        if (mt_directive_asks_in(&fresh, one->body) && !mt_directive_asks(&all, one->name, strlen(one->name))) st = add_asker(self, one->name, err);
+    }
+    return st;
+}
+
+static bool asks(const mt_source *source)
+{
+    size_t i = 0;
+    while (i < source->file_count && !strcasestr(source->files[i].text, "has_include")) i++;
+    return i < source->file_count;
+}
+
+mt_status mt_askers_find(const mt_spec *spec, const mt_source *source, mt_askers *askers, mt_error *err)
+{
+    mt_askers_free(askers);
+    mt_status st = collect(askers, spec, source, err);
+    for (size_t first = 0, end = 0, is_first = asks(source); st == MT_OK && (is_first || first < end); is_first = 0) {
+        st = add_askers(askers, first, end, err);
+        first = end;
+        end = askers->count;
     }
     return st;
 }
@@ -59,21 +133,18 @@ void mt_askers_know(const mt_askers *askers, mt_directive_walk *walk)
 
 void mt_askers_free(mt_askers *askers)
 {
+    for (size_t i = 0; i < askers->definition_count; i++) {
+        mt_free(askers->definitions[i].name);
+        mt_free(askers->definitions[i].body);
+    }
+    mt_free(askers->definitions);
     mt_strings_free(askers->names, askers->count);
     *askers = (mt_askers){0};
 }
 
 /* ---- what they ask for ---- */
 
-typedef struct checker {
-    const mt_spec *spec;
-    const mt_source *source;
-    int depth;
-    mt_status st;
-    mt_error *err;
-} checker;
-
-static bool is_name_only(checker *self, const char *text, char end, const char *parameters);
+static bool is_name_only(const mt_askers *self, const char *text, char end, const char *parameters, int *looked_up);
 
 static bool is_same(const char *word, size_t length, const char *other, size_t other_length)
 {
@@ -94,79 +165,36 @@ static bool is_parameter(const char *parameters, const char *word, size_t length
     return false;
 }
 
-/* Takes what stands behind a macro's name in one of its definitions: whether it stands for names alone. */
-static bool definition(checker *self, const char *rest)
-{
-    return *rest != '(' && is_name_only(self, rest, '\n', NULL);
-}
-
-static bool option_definitions(checker *self, const char *options, const mt_directive *word, size_t *count)
-{
-    mt_word option;
-    bool are_names = true;
-    while (self->st == MT_OK && (self->st = mt_word_next(&options, &option, self->err)) == MT_OK && option.kind != MT_WORD_END) {
-        size_t length;
-        const char *value = NULL, *name = mt_word_macro(option.text, &length, &value);
-        if (name && value && is_same(name, length, word->name, word->length)) {
-            ++*count;
-            are_names = are_names && definition(self, value);
-        }
-        mt_free(option.text);
-    }
-    return are_names;
-}
-
-static bool text_definitions(checker *self, const char *text, const mt_directive *word, size_t *count)
-{
-    mt_directive_walk walk;
-    mt_directive what;
-    bool are_names = true;
-    self->st = mt_directive_open(text, &walk, self->err);
-    while (self->st == MT_OK && mt_directive_next(&walk, &what)) {
-        if (what.kind != MT_DIRECTIVE_DEFINE || !is_same(what.name, what.length, word->name, word->length)) continue;
-        ++*count;
-        are_names = are_names && definition(self, what.rest);
-    }
-    mt_directive_close(&walk);
-    return are_names;
-}
-
-/* All definitions of the word stand for names alone; *count: how many there are. */
-static bool definitions(checker *self, const mt_directive *word, size_t *count)
-{
-    bool are_names = ++self->depth <= DEEPEST;
-    *count = 0;
-    for (size_t i = 0; i < self->source->file_count && self->st == MT_OK && are_names; i++) are_names = text_definitions(self, self->source->files[i].text, word, count);
-    are_names = are_names && option_definitions(self, self->spec->options, word, count);
-    for (size_t i = 0; i < self->spec->algorithm_count && are_names; i++) are_names = option_definitions(self, self->spec->algorithms[i].options, word, count);
-    self->depth--;
-    return are_names;
-}
-
-/* A word that no macro of the user's has stays what it is; __FILE__ is what a #line says. */
-static bool is_name_of_one(checker *self, const mt_directive *word, const char *parameters)
+/* All definitions of the word stand for names alone. A word that no macro of the user's has stays what it is; __FILE__ is what a #line says. */
+static bool stands_for_names(const mt_askers *self, const mt_directive *word, const char *parameters, int *looked_up)
 {
     size_t count;
     if (is_same(word->name, word->length, "__FILE__", 8) || is_same(word->name, word->length, "__BASE_FILE__", 13)) return false;
-    return is_parameter(parameters, word->name, word->length) || definitions(self, word, &count);
+    if (is_parameter(parameters, word->name, word->length)) return true;
+    const mt_definition *all = mt_askers_definitions(self, word->name, word->length, &count);
+    for (size_t i = 0; i < count; i++)
+        if (++*looked_up > MOST_MACROS || all[i].body[0] == '(' || !is_name_only(self, all[i].body, '\n', NULL, looked_up)) return false;
+    return true;
 }
 
 /* <DIR/x.h> in a macro, or in what one is given, is more than a name where DIR is a macro. */
-static bool stays(checker *self, const mt_directive *file, const char *parameters)
+static bool stays(const mt_askers *self, const mt_directive *file, const char *parameters)
 {
     mt_directive word;
+    if (memchr(file->name, '"', file->length)) return false; /* a comparison, and a name in it */
     for (const char *at = file->name, *end = at + file->length; at < end; at = word.length ? word.rest : at + 1) {
-        size_t count = 0;
+        size_t count;
         word.length = 0;
         if (!isalpha((unsigned char)*at) && *at != '_') continue;
         mt_directive_name(at, &word);
-        if (is_parameter(parameters, word.name, word.length) || !definitions(self, &word, &count) || count) return false;
+        mt_askers_definitions(self, word.name, word.length, &count);
+        if (count || is_parameter(parameters, word.name, word.length)) return false;
     }
     return true;
 }
 
 /* Up to `end`, ")" or the line's end, there are but names, words that stand for names, and numbers: no # and no call makes another name of them. */
-static bool is_name_only(checker *self, const char *text, char end, const char *parameters)
+static bool is_name_only(const mt_askers *self, const char *text, char end, const char *parameters, int *looked_up)
 {
     mt_directive what;
     for (;;) {
@@ -179,14 +207,9 @@ static bool is_name_only(checker *self, const char *text, char end, const char *
         }
         if (!mt_directive_name(text, &what) || memmem(what.name, what.length, "${", 2) || mt_directive_leads_out(what.name, what.length)) return false;
         if (what.form == '<' && !stays(self, &what, parameters)) return false;
-        if (!what.form && !is_name_of_one(self, &what, parameters)) return false;
+        if (!what.form && !stands_for_names(self, &what, parameters, looked_up)) return false;
         text = what.rest;
     }
-}
-
-static bool is_in_line(const char *line, const char *at)
-{
-    return line && !memchr(line, '\n', (size_t)(at - line));
 }
 
 static mt_status refuse(const mt_source_file *file, const mt_directive *what, mt_error *err)
@@ -198,28 +221,29 @@ static mt_status refuse(const mt_source_file *file, const mt_directive *what, mt
                    line, (int)strcspn(shown, "\n"), shown);
 }
 
-static mt_status check_text(checker *self, const mt_source_file *file, const mt_askers *askers)
+static mt_status check_text(const mt_askers *self, const mt_source_file *file, mt_error *err)
 {
     mt_directive_walk walk;
     mt_directive what;
-    const char *parameters = NULL; /* of the last macro that was defined */
-    self->st = mt_directive_open(file->text, &walk, self->err);
-    mt_askers_know(askers, &walk);
-    while (self->st == MT_OK && mt_directive_next(&walk, &what)) {
-        bool is_good = true, is_in_macro = is_in_line(parameters, what.rest);
-        if (what.kind == MT_DIRECTIVE_DEFINE) parameters = what.rest;
-        if (what.kind == MT_DIRECTIVE_ASK) is_good = is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL);
+    const char *parameters = NULL, *end = NULL; /* of the last macro that was defined */
+    mt_status st = mt_directive_open(file->text, &walk, err);
+    mt_askers_know(self, &walk);
+    while (st == MT_OK && mt_directive_next(&walk, &what)) {
+        int looked_up = 0;
+        bool is_good = true, is_in_macro = end && what.rest <= end;
+        if (what.kind == MT_DIRECTIVE_DEFINE) end = mt_directive_line_end(parameters = what.rest);
+        if (what.kind == MT_DIRECTIVE_ASK) is_good = is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL, &looked_up);
         if (what.kind == MT_DIRECTIVE_PROBE && what.form == '<' && is_in_macro) is_good = stays(self, &what, parameters);
-        if (!is_good && self->st == MT_OK) self->st = refuse(file, &what, self->err);
+        if (!is_good) st = refuse(file, &what, err);
     }
     mt_directive_close(&walk);
-    return self->st;
+    return st;
 }
 
-mt_status mt_askers_check(const mt_spec *spec, const mt_source *source, const mt_askers *askers, mt_error *err)
+mt_status mt_askers_check(const mt_source *source, const mt_askers *askers, mt_error *err)
 {
-    checker self = {.spec = spec, .source = source, .err = err};
-    for (size_t i = 0; i < source->file_count && self.st == MT_OK; i++)
-        if (askers->count || strcasestr(source->files[i].text, "has_include")) check_text(&self, &source->files[i], askers);
-    return self.st;
+    mt_status st = MT_OK;
+    if (!asks(source)) return MT_OK;
+    for (size_t i = 0; i < source->file_count && st == MT_OK; i++) st = check_text(askers, &source->files[i], err);
+    return st;
 }

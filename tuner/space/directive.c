@@ -220,9 +220,15 @@ bool mt_directive_asks(const mt_directive_walk *walk, const char *word, size_t l
     return false;
 }
 
+const char *mt_directive_line_end(const char *at)
+{
+    while (*(at = mt_directive_blanks(at)) && *at != '\n' && !(at[0] == '/' && at[1] == '/')) at = *at == '"' || *at == '\'' ? skip_literal(at) : at + 1;
+    return at;
+}
+
 bool mt_directive_asks_in(const mt_directive_walk *walk, const char *line)
 {
-    while (*(line = mt_directive_blanks(line)) && *line != '\n' && !(line[0] == '/' && line[1] == '/')) {
+    for (const char *end = mt_directive_line_end(line); (line = mt_directive_blanks(line)) < end;) {
         size_t length = word_length(line);
         if (length && mt_directive_asks(walk, line, length)) return true;
         line = length ? line + length : *line == '"' || *line == '\'' ? skip_literal(line) : line + 1;

@@ -53,6 +53,8 @@ bool mt_directive_name(const char *at, mt_directive *found);
 bool mt_directive_leads_out(const char *name, size_t length);
 /* Behind the blanks and comments at `at`, within its line. */
 const char *mt_directive_blanks(const char *at);
+/* The end of its line, which comments may continue. */
+const char *mt_directive_line_end(const char *at);
 /* The next file or macro in the line at *at, of a joined text: form, name, length and rest. False: there is none left. */
 bool mt_directive_operand(const char **at, mt_directive *found);
 

@@ -356,6 +356,7 @@ typedef struct followed {
     size_t from;
     char **macros;
     size_t count;
+    const char *line_end; /* of what was asked for last */
 } followed;
 
 /* The macro's text is not rewritten: a file that has another name already gets this one too, as a file that includes it. */
@@ -402,42 +403,17 @@ static mt_status follow_tokens(loader *self, followed *all, const char *line, mt
     return st;
 }
 
-static mt_status follow_options(loader *self, followed *all, const char *options, const char *macro, mt_error *err)
-{
-    mt_word word;
-    mt_status st;
-    const char *where = options == self->spec->options ? "[kernel]" : "[algorithm]";
-    while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
-        size_t length;
-        const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
-        bool is_it = name && value && strlen(macro) == length && strncmp(name, macro, length) == 0;
-        if (is_it && strstr(value, "${") && strpbrk(value, "<\"")) st = refuse_word(self->spec, where, &word, "a knob makes the name of an include, which is not in the kernel's key; expected all names in the source, each behind an #if", err);
-        else if (is_it) st = follow_tokens(self, all, value, err);
-        mt_free(word.text);
-        if (st != MT_OK) return st;
-    }
-    return st;
-}
-
-static mt_status follow_definitions(loader *self, followed *all, size_t file, const char *macro, mt_error *err)
-{
-    mt_directive_walk walk;
-    mt_directive what;
-    mt_status st = mt_directive_open(self->source->files[file].text, &walk, err);
-    while (st == MT_OK && mt_directive_next(&walk, &what))
-        if (what.kind == MT_DIRECTIVE_DEFINE && strlen(macro) == what.length && strncmp(what.name, macro, what.length) == 0) st = follow_tokens(self, all, what.rest, err);
-    mt_directive_close(&walk);
-    return st;
-}
-
 /* All definitions count, as all includes do. */
 static mt_status follow_macro(loader *self, followed *all, const char *macro, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0, count = self->source->file_count; i < count; i++) MT_TRY(follow_definitions(self, all, i, macro, err));
-    MT_TRY(follow_options(self, all, self->spec->options, macro, err));
-    for (size_t i = 0; i < self->spec->algorithm_count; i++) MT_TRY(follow_options(self, all, self->spec->algorithms[i].options, macro, err));
-done:
+    size_t count;
+    const mt_definition *definitions = mt_askers_definitions(&self->askers, macro, strlen(macro), &count);
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
+        bool is_of_a_knob = definitions[i].is_of_options && strstr(definitions[i].body, "${") && strpbrk(definitions[i].body, "<\"");
+        if (is_of_a_knob) st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s=%s: a knob makes the name of an include, which is not in the kernel's key; expected all names in the source, each behind an #if", self->spec->path, macro, definitions[i].body);
+        else st = follow_tokens(self, all, definitions[i].body, err);
+    }
     return st;
 }
 
@@ -445,7 +421,10 @@ done:
 static mt_status follow_directive(loader *self, followed *all, const mt_directive *what, mt_error *err)
 {
     if (what->form || what->kind == MT_DIRECTIVE_DEFINE || what->kind == MT_DIRECTIVE_UNDEFINE) return MT_OK;
-    return follow_tokens(self, all, what->kind == MT_DIRECTIVE_ASK ? what->rest : what->name, err);
+    if (what->kind != MT_DIRECTIVE_ASK) return follow_tokens(self, all, what->name, err);
+    if (all->line_end && what->rest < all->line_end) return MT_OK; /* followed with the rest of its line */
+    all->line_end = mt_directive_line_end(what->rest);
+    return follow_tokens(self, all, what->rest, err);
 }
 
 static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
@@ -474,10 +453,10 @@ static mt_status follow_all(loader *self, mt_error *err)
     do {
         for (; scanned < self->source->file_count; scanned++) MT_TRY(scan_file(self, scanned, err));
         before = self->source->file_count;
-        MT_TRY(mt_askers_find(self->source, &self->askers, err));
+        MT_TRY(mt_askers_find(self->spec, self->source, &self->askers, err));
         for (size_t i = 0; i < before; i++) MT_TRY(follow_macros_of(self, i, err));
     } while (before < self->source->file_count);
-    st = mt_askers_check(self->spec, self->source, &self->askers, err);
+    st = mt_askers_check(self->source, &self->askers, err);
 done:
     return st;
 }

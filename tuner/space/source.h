@@ -3,18 +3,8 @@
 #ifndef MT_SPACE_SOURCE_H
 #define MT_SPACE_SOURCE_H
 
+#include "tuner/space/source_files.h"
 #include "tuner/space/spec.h"
-
-typedef struct mt_source_file {
-    char *name; /* as NVRTC knows it: the text between the quotes where it was first included; the main file's base name for files[0] */
-    char *path; /* where it was found */
-    char *text; /* without a byte-order mark; every include that says another name than the file's is rewritten to it */
-} mt_source_file;
-
-typedef struct mt_source {
-    mt_source_file *files; /* files[0] is the .cu */
-    size_t file_count;
-} mt_source;
 
 /* Follows #include and __has_include of all files and of -include, whatever conditions stand around them: "…" beside the including file, beside the source, then in the folders of [kernel] include and
  * of -I (from the .ini's folder); <…> in the folders only. Names found nowhere are left to NVRTC, which knows the toolkit's headers. A macro that names a file is followed through its definitions in the
