@@ -4,7 +4,6 @@
 
 #include "db/store/portfolio_rows.h"
 #include "tuner/base/alloc.h"
-#include "tuner/search/index_map.h"
 #include "tuner/session/session_internal.h"
 
 mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err)
@@ -50,21 +49,10 @@ static mt_status store_excluded(mt_session *session, const mt_subject *subject, 
     return st;
 }
 
-/* Once, however often it is given, and not if it is known: then it is counted as that. */
-static mt_status add_given(mt_point_list *list, mt_index_map *seen, size_t index, mt_error *err)
-{
-    if (mt_index_map_get(seen, index, NULL)) return MT_OK;
-    if (!mt_index_map_put(seen, index, 0)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-    return mt_point_list_add(list, index, err);
-}
-
-mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, const mt_history *history, mt_error *err)
+mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_index_map seen = {0};
     job->points->count = 0;
-    for (size_t i = 0; i < history->known_count && st == MT_OK; i++)
-        if (!mt_index_map_put(&seen, history->known[i].index, 0)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     for (size_t i = 0; i < session->params->given_count; i++) {
         const mt_session_given *given = &session->params->given[i];
         if (given->shape != job->target->shape || given->workload != job->target->workload) continue;
@@ -74,9 +62,8 @@ mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job
             size_t index;
             bool is_point = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK;
             bool exists = is_point && mt_space_find(space, &point, &index);
-            st = exists ? add_given(job->points, &seen, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
+            st = exists ? mt_point_list_add(job->points, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
         }
     }
-    mt_index_map_free(&seen);
     return st;
 }

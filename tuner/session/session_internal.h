@@ -88,6 +88,13 @@ typedef struct mt_subject_job {
 /* Tunes one subject until budget, time or Ctrl-C. *is_skipped: there is nothing to tune, the error says why, and the session goes on. */
 mt_status mt_session_subject(mt_session *session, const mt_subject_job *job, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
 
+/* ---- session_fixed_points.c ---- */
+
+/* The targets of params->given. */
+mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
+/* job->points becomes what is given for the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
+mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err);
+
 /* ---- session_hints.c ---- */
 
 enum { MT_HINTS_MAX = 2 };
@@ -121,13 +128,6 @@ typedef struct mt_history {
 mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_shard *shard, mt_history *history, mt_error *err);
 const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
 void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
-
-/* ---- session_fixed_points.c ---- */
-
-/* The targets of params->given. */
-mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
-/* job->points becomes what is given for the target and not known, each point once. Points that the space excludes are stored as that, so that nobody asks for them again. */
-mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, const mt_history *history, mt_error *err);
 
 /* ---- session_anchor.c ---- */
 

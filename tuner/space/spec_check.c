@@ -54,7 +54,7 @@ static mt_status check_value_macros(mt_reader *reader, mt_error *err)
     const mt_spec *spec = reader->spec;
     for (size_t k = 0; k < spec->param_count; k++) {
         const mt_param *param = &spec->params[k];
-        for (size_t other = 1; param->is_string && other < spec->param_count; other++) {
+        for (size_t other = 1; param->is_string && !param->is_verbatim && other < spec->param_count; other++) {
             size_t length = strlen(param->name);
             const char *name = spec->params[other].name;
             if (strncmp(name, param->name, length) != 0 || name[length] != '_') continue;
@@ -114,7 +114,7 @@ uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 {
     return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
                                                                                                                                    &arg->box) |
-           mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->value) |
+           mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->swizzle) | mt_scope_knobs(spec, &arg->value) |
            mt_scope_knobs_of_text(spec, arg->dtype_text);
 }
 
