@@ -1,0 +1,1 @@
+"""Tunes CUDA kernels from Python."""
