@@ -99,7 +99,7 @@ def _declare(lib):
             ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
             ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
             ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("cubin", pointer, pointer, pointer), ("explain", pointer, text, ctypes.c_size_t),
-            ("refresh", pointer), ("flush_misses", pointer, text), ("close", pointer)):
+            ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("close", pointer)):
         getattr(lib, "tunelookup_" + name).argtypes = arguments
     return lib
 

@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,24 @@ def check_misses(folder):
     assert line["shape"] == {"ROWS": 77, "COLUMNS": 33} and line["count"] == 5, line
 
 
+def check_snapshots(folder):
+    """Two processes with equal files have one id; a library opened for an id answers from nothing else."""
+    words = [sys.executable, "-c", "import tunelookup, sys; print(tunelookup.open(sys.argv[1]).snapshot_id)"]
+    database, copy = folder / "user.sqlite", folder / "copy.sqlite"
+    copy.write_bytes(database.read_bytes())
+    ids = {subprocess.run([*words, path], check=True, capture_output=True, text=True).stdout.strip() for path in (database, copy)}
+    with tunelookup.open(copy) as library:
+        assert ids == {library.snapshot_id} and len(library.snapshot_id) == 32
+        (now,) = ids
+    with tunelookup.open(copy, snapshot=now) as library:
+        refused(tunelookup.SnapshotError, now, library.refresh)
+        with sqlite3.connect(copy) as written:
+            written.execute("UPDATE variant SET text = text || ';X=1'")
+        written.close()
+        refused(tunelookup.FileError, "changed since", library.find, h200, "tma_load", told("--kernel", "tma_load", "--shape", "level0")["shape"])
+    refused(tunelookup.SnapshotError, f"expected {now}", tunelookup.open, copy, snapshot=now)
+
+
 def check_devices():
     ini = (source / "db/devices.ini").read_text()
     for name in re.findall(r"^\[device (\S+)\]", ini, re.M):
@@ -130,10 +149,11 @@ def check_devices():
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
     os.environ["MSDA_TUNE_DB"] = str(folder / "user.sqlite")
-    subprocess.run([build / "bin/msda-tune", "import", "--as", "measured", "--quiet", "--db", folder / "user.sqlite", *sorted((source / "tests/data/cli").glob("demo.small.jsonl"))], check=True)
+    (folder / "user.sqlite").write_bytes((build / "share/msda-tune-shipped/tuned.sqlite").read_bytes())
     check_answers()
     check_many()
     check_refusals(folder)
     check_misses(folder)
+    check_snapshots(folder)
     check_devices()
 print("checked")
