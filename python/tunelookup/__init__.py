@@ -17,4 +17,6 @@ from .library import Answer, Answers, ArgKind, Argument, Dtype, Launch, Library,
 
 open = Library
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("device", "errors", "library")]
+__all__ = ["Answer", "Answers", "ArgKind", "Argument", "ArgumentError", "CubinDamagedError", "CubinNotAllowedError", "Device", "DeviceError", "DriverTooOldError", "Dtype", "Error", "FileError",
+           "Launch", "Library", "LimitError", "Match", "NamesError", "NewerSchemaError", "NoMemoryError", "NotADatabaseError", "NotFoundError", "OlderSchemaError", "Plan", "Role",
+           "SQLiteTooOldError", "SnapshotError", "TensorMap", "UnknownKernelError", "UntrustedError", "ValueRangeError", "library_version", "open"]

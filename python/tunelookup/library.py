@@ -88,6 +88,12 @@ class Argument:
     scalar: bytes              #: of a scalar: the parameter's bytes
 
 
+def knobs_of(variant: str) -> dict[str, int | str]:
+    """"ALGO=direct;CPB=8" → {"ALGO": "direct", "CPB": 8}."""
+    pairs = (pair.split("=", 1) for pair in variant.split(";") if pair)
+    return {name: int(text) if text.lstrip("-").isdigit() else text for name, text in pairs}
+
+
 class Answer:
     """What the lookup says for one shape. Valid until its library is closed; afterwards texts and code are refused with ValueError."""
 
@@ -152,8 +158,7 @@ class Answer:
     @property
     def knobs(self) -> dict[str, int | str]:
         """The variant's knobs; integers as int."""
-        pairs = (pair.split("=", 1) for pair in self.variant.split(";") if pair)
-        return {name: int(text) if text.lstrip("-").isdigit() else text for name, text in pairs}
+        return knobs_of(self.variant)
 
     @property
     def launches(self) -> list[Launch]:

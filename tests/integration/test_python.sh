@@ -1,5 +1,5 @@
 #!/bin/bash
-# python/ without torch and without a GPU: the ctypes mirrors have the C compiler's layout, the library answers as the tool does, and what python_*.py say. Usage: test_python.sh BUILD_FOLDER
+# python/ without torch and without a GPU: the ctypes mirrors have the C compiler's layout, the library answers as the tool does, and what python_lookup.py and python_tuning.py check. Usage: test_python.sh BUILD_FOLDER
 set -u
 build=$(realpath "$1")
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
@@ -13,7 +13,7 @@ bad=0
 fail() { echo "FAILED: $*"; bad=1; }
 test="$source/tests/integration/python_parts.py"
 
-for file in "$source"/examples/pytorch/*.py $(find "$source/python" -name '*.py'); do
+for file in "$source"/examples/*/*.py $(find "$source/python" -name '*.py'); do
   python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || fail "$file"
 done
 mkdir "$scratch/no_torch" && echo 'raise ImportError("No module named torch")' >"$scratch/no_torch/torch.py"
@@ -48,7 +48,10 @@ if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # a sanitizer
   done
 fi
 if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
-  TUNELOOKUP_LIBRARY=$build/lib/libtunelookup.so python3 "$source/tests/integration/python_lookup.py" "$build" || fail "package tunelookup"
+  export TUNELOOKUP_LIBRARY=$build/lib/libtunelookup.so MSDA_TUNE=$build/bin/msda-tune
+  for part in lookup tuning; do
+    python3 "$source/tests/integration/python_$part.py" "$build" || fail "python_$part.py"
+  done
 fi
 [ $bad = 0 ] && echo "ok"
 exit $bad
