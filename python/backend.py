@@ -47,10 +47,13 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     tag = "py3-none-" + (re.sub(r"[-.]", "_", sysconfig.get_platform()) if prefix else "any")
     record = []
     with zipfile.ZipFile(pathlib.Path(wheel_directory, f"{stem}-{tag}.whl"), "w", zipfile.ZIP_DEFLATED) as wheel:
-        def add(name, data, mode=0o644):
+        def write(name, data, mode=0o644):
             entry = zipfile.ZipInfo(name)  # of 1980, so that equal sources make equal wheels
             entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
             wheel.writestr(entry, data)
+
+        def add(name, data, mode=0o644):
+            write(name, data, mode)
             record.append(f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n")
 
         for name, path in _sources() + (_shipped(pathlib.Path(prefix).resolve()) if prefix else []):
@@ -58,7 +61,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         info = f"{stem}.dist-info"
         add(f"{info}/METADATA", _metadata(project).encode())
         add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: msda-tune\nRoot-Is-Purelib: {str(not prefix).lower()}\nTag: {tag}\n".encode())
-        wheel.writestr(f"{info}/RECORD", "".join(record) + f"{info}/RECORD,,\n")
+        write(f"{info}/RECORD", "".join(record) + f"{info}/RECORD,,\n")
     return f"{stem}-{tag}.whl"
 
 

@@ -13,9 +13,7 @@ bad=0
 fail() { echo "FAILED: $*"; bad=1; }
 test="$source/tests/integration/python_parts.py"
 
-for file in "$source"/examples/*/*.py $(find "$source/python" -name '*.py'); do
-  python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || fail "$file"
-done
+find "$source/examples" "$source/python" -name '*.py' -exec python3 -c 'import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]' {} + || fail "a file is no Python"
 mkdir "$scratch/no_torch" && echo 'raise ImportError("No module named torch")' >"$scratch/no_torch/torch.py"
 for words in "$source/examples/pytorch/bench.py any.sqlite|^bench.py compares with PyTorch and needs it, with CUDA: No module named torch" "-m msda_tune.torch|^ImportError: msda_tune.torch needs PyTorch with CUDA: No module named torch"; do
   # shellcheck disable=SC2086 # a program and its words
