@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import runpy
 import signal
 import struct
@@ -135,7 +136,7 @@ class Array(array):
 
 def small_numpy():
     randn = lambda size: Array("d", (random.gauss(0, 1) for _ in range(size)))
-    return types.SimpleNamespace(random=types.SimpleNamespace(randn=randn), float32="f", int32=ctypes.c_int32, zeros_like=lambda like: Array(like.typecode, bytes(4 * len(like))))
+    return types.SimpleNamespace(random=types.SimpleNamespace(randn=randn, rand=randn), float32="f", int32=ctypes.c_int32, zeros_like=lambda like: Array(like.typecode, bytes(4 * len(like))))
 
 
 def check_port():
@@ -212,6 +213,18 @@ def check_arrays_on_a_gpu(db):
     assert {event.outcome for event in error.results.evaluations} == {"wrong_result"}, error.results.evaluations
 
 
+def check_the_page():
+    """The blocks of docs/python.md, one after the other, on the scripted driver."""
+    if not (build / "lib/libfake_cuda.so").exists():
+        return
+    blocks = re.findall(r"^```python\n(.*?)^```", (source / "docs/python.md").read_text(), re.M | re.S)
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        for block in blocks:
+            exec(compile(block, "docs/python.md", "exec"), names)
+    assert len(blocks) == 4 and "times as fast as the default" in said.getvalue() and "ok 3" in said.getvalue() and " known" in said.getvalue() and "NEAREST" in said.getvalue(), said.getvalue()
+
+
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
@@ -222,4 +235,6 @@ with tempfile.TemporaryDirectory() as scratch:
     check_tuning(folder / "t.sqlite")
     check_interrupt(folder / "i.sqlite")
     check_arrays_on_a_gpu(folder / "g.sqlite")
+    os.environ["MSDA_TUNE_DB"] = str(folder / "page.sqlite")
+    check_the_page()
 print("checked")
