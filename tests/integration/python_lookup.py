@@ -57,13 +57,13 @@ def check_many():
     with tunelookup.open() as library:
         plan = library.prepare(h200, "gemm", ["M", "N", "K", *strings])
         alone = [(answer.match, answer.variant, answer.launches) for answer in map(plan.find, shapes)]
-        assert len({variant for _, variant, _ in alone}) > 1
+        assert len({text for _, text, _ in alone}) > 1
         flat = array("q", [value for shape in shapes for value in shape])
         grid = memoryview(flat).cast("B").cast("q", (len(shapes), 3))
         for given in (shapes, [list(shape) for shape in shapes], iter(shapes), grid, grid.toreadonly()):
             answers = plan.find_many(given)
             assert len(answers) == len(shapes) and [(answer.match, answer.variant, answer.launches) for answer in answers] == alone
-        assert answers[-1].variant == alone[-1][1] and [answer.variant for answer in answers[1:3]] == [variant for _, variant, _ in alone[1:3]]
+        assert answers[-1].variant == alone[-1][1] and [answer.variant for answer in answers[1:3]] == [text for _, text, _ in alone[1:3]]
         assert len(plan.find_many([])) == 0
         refused(tunelookup.ArgumentError, "expected 3 integers: M, N, K", plan.find, [1])
         refused(tunelookup.ArgumentError, "expected 3 integers", plan.find, [1, 2, "many"])

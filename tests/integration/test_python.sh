@@ -1,5 +1,5 @@
 #!/bin/bash
-# python/ without torch and without a GPU: the ctypes mirrors have the C compiler's layout, the library answers as the tool does, and what python_lookup.py and python_tuning.py check. Usage: test_python.sh BUILD_FOLDER
+# python/ without torch and without a GPU: the ctypes mirrors have the C compiler's layout, the library answers as the tool does, and what python_lookup.py, python_tuning.py and python_torch.py check. Usage: test_python.sh BUILD_FOLDER
 set -u
 build=$(realpath "$1")
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
@@ -47,7 +47,7 @@ if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # a sanitizer
 fi
 if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
   export TUNELOOKUP_LIBRARY=$build/lib/libtunelookup.so MSDA_TUNE=$build/bin/msda-tune
-  for part in lookup tuning; do
+  for part in lookup tuning torch; do
     python3 "$source/tests/integration/python_$part.py" "$build" || fail "python_$part.py"
   done
 fi
