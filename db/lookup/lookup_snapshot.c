@@ -36,15 +36,17 @@ static void add_number(XXH3_state_t *state, int64_t number)
 static void add_value(XXH3_state_t *state, sqlite3_stmt *statement, int column)
 {
     int type = sqlite3_column_type(statement, column);
-    double real = sqlite3_column_double(statement, column);
     add_number(state, type);
-    if (type == SQLITE_INTEGER) add_number(state, sqlite3_column_int64(statement, column));
-    else if (type == SQLITE_FLOAT) XXH3_128bits_update(state, &real, sizeof real);
-    else if (type != SQLITE_NULL) {
+    if (type == SQLITE_INTEGER) {
+        add_number(state, sqlite3_column_int64(statement, column));
+    } else if (type == SQLITE_FLOAT) {
+        double real = sqlite3_column_double(statement, column);
+        XXH3_128bits_update(state, &real, sizeof real);
+    } else if (type != SQLITE_NULL) {
         const void *bytes = sqlite3_column_blob(statement, column);
         int length = sqlite3_column_bytes(statement, column);
         add_number(state, length);
-        if (length) XXH3_128bits_update(state, bytes, (size_t)length);
+        if (bytes && length) XXH3_128bits_update(state, bytes, (size_t)length);
     }
 }
 

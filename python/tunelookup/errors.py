@@ -12,7 +12,8 @@ class Error(Exception):
 
     def __init_subclass__(cls, status: int = 0) -> None:
         cls.status = status
-        Error.by_status[status] = cls
+        if status:
+            Error.by_status[status] = cls
 
 
 class ArgumentError(Error, ValueError, status=1):

@@ -280,7 +280,8 @@ class Library:
         flags = _c.RECORDED * recorded | _c.USER_CUBINS * user_cubins | _c.COUNT_MISSES * count_misses
         opened = _c.Library(None if path is None else os.fspath(path), flags, library)
         self._open: _c.Library | None = opened
-        self._lock, self._plans, self._snapshot = threading.Lock(), {}, snapshot  # type: ignore[var-annotated]
+        self._lock, self._snapshot = threading.Lock(), snapshot
+        self._plans: dict[tuple[object, ...], Plan] = {}
         self._closing = weakref.finalize(self, opened.close)
         try:
             self._check_snapshot()
