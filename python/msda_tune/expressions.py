@@ -186,7 +186,17 @@ class _Translator:
         if type(op) not in COMPARISONS:
             self.refuse(left, "is compared by `is`; write == or !=")
         sign, level = COMPARISONS[type(op)]
-        return f"{self.within(self.part(left), level + 1)} {sign} {self.within(self.part(right), level + 1)}", level, "cond"
+        parts = [self.part(left) if not self.is_constant(left) else None, self.part(right) if not self.is_constant(right) else None]
+        is_text = any(part is not None and part[2] == "str" for part in parts)
+        if is_text and level != EQUAL:
+            self.refuse(left, f"{sign} {ast.unparse(right)} orders texts; they are == or !=")
+        a, b = (part or (self.as_text(side) if is_text else self.constant(side)) for part, side in zip(parts, (left, right)))
+        return f"{self.within(a, level + 1)} {sign} {self.within(b, level + 1)}", level, "cond"
+
+    def as_text(self, node: ast.expr) -> Part:
+        """A constant beside a knob that has texts: 0.5 is "0.5"."""
+        value = ast.literal_eval(node)
+        return f'"{value}"', ATOM, "str"
 
     def on_IfExp(self, node: ast.IfExp) -> Part:
         test, body, other = self.condition(self.part(node.test)), self.part(node.body), self.part(node.orelse)

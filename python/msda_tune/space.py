@@ -43,19 +43,20 @@ def output(dtype: str, shape: Sequence[Expression], **keys: Any) -> Arg:
 class Space:
     """A kernel, its knobs, its arguments and how it is launched. msda_tune.tune takes it as it is; write() leaves the files in a folder of one's own."""
 
-    def __init__(self, name: str, source: str | pathlib.Path, *, knobs: Mapping[str, Iterable[int | str]], args: Mapping[str, Any], grid: Expression | Sequence[Expression],
+    def __init__(self, name: str, source: str | pathlib.Path, *, knobs: Mapping[str, Iterable[int | float | str]], args: Mapping[str, Any], grid: Expression | Sequence[Expression],
                  block: Expression | Sequence[Expression], shape: Mapping[str, Any] | None = None, shapes: Mapping[str, Mapping[str, Any]] | None = None,
-                 constraints: Iterable[Expression] = (), defaults: Mapping[str, int | str] | None = None, lets: Mapping[str, Expression] | None = None, smem: Expression | None = None,
+                 constraints: Iterable[Expression] = (), defaults: Mapping[str, int | float | str] | None = None, lets: Mapping[str, Expression] | None = None, smem: Expression | None = None,
                  answer: Mapping[str, Any] | None = None, reference: str = "default", entry: str = "", options: str = "", ini: str = "") -> None:
         """name: of the kernel and, unless `entry` says another, of its function. source: a .cu file, or the text itself; a text without extern "C", templates and includes is put into extern "C".
-        knobs: the values of each, integers and words. args: in the order of the kernel's parameters: arrays (numpy's and all with the buffer protocol) are inputs; numpy's scalars are passed by value;
+        knobs: the values of each: integers; words; or texts that the
+        source sees as they stand, fractions among them. args: in the order of the kernel's parameters: arrays (numpy's and all with the buffer protocol) are inputs; numpy's scalars are passed by value;
         or scalar(), tensor(), output(). answer: {argument: expected array}, which makes it an output; without one, `reference` is a naive kernel of the source, or "default": what the default variant
         computes. shape: names that expressions and the kernel (as SHAPE_N) may read; shapes: several of them by name. grid, block: up to three expressions. constraints: Python expressions, as
         texts or lambdas (of knobs, or of one dictionary of them). defaults: knobs' values to begin with; the first value else. lets: named expressions. smem: bytes of dynamic shared memory.
         options: of NVRTC. ini: further sections, as the file has them."""
         self.name, self.entry, self.options, self.ini = name, entry or name, options, ini
         self.source = source
-        self.knobs = {knob: [self._knob_value(knob, value) for value in values] for knob, values in knobs.items()}
+        self.knobs = {knob: _knob_values(knob, values) for knob, values in knobs.items()}
         self.shapes = {str(key): dict(values) for key, values in (shapes or {"shape": shape or {}}).items()}
         self.defaults, self.lets, self.smem, self.constraints = dict(defaults or {}), dict(lets or {}), smem, list(constraints)
         self.grid, self.block = _several(grid), _several(block)
@@ -70,14 +71,6 @@ class Space:
             self.answers[argument] = view
         self.reference = f"file:{next(iter(self.answers))}.npy" if self.answers else reference
         self.args = {argument: self._argument(argument, value) for argument, value in args.items()}
-
-    @staticmethod
-    def _knob_value(knob: str, value: Any) -> int | str:
-        if isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value):
-            return value
-        if not isinstance(value, (str, float)) and value == int(value):  # numpy's integers too
-            return int(value)
-        raise ValueError(f"knob {knob}: {value!r}; expected integers and words (letters, digits, _)")
 
     def _argument(self, name: str, value: Any) -> Arg:
         view = _arrays.view_of(value)
@@ -94,7 +87,7 @@ class Space:
 
     def _names(self) -> dict[str, str]:
         """What expressions may read, with kinds."""
-        kinds = {knob: "str" if isinstance(values[0], str) else "int" for knob, values in self.knobs.items()}
+        kinds = {knob: "int" if values[0].lstrip("-").isdigit() else "str" for knob, values in self.knobs.items()}
         for shape in self.shapes.values():
             kinds.update({name: "str" if isinstance(value, str) else "int" if isinstance(value, int) else "list" for name, value in shape.items()})
         return {**kinds, **dict.fromkeys(self.lets, "int")}
@@ -109,13 +102,20 @@ class Space:
         if self.lets:
             lines += ["[let]", *(f"{name} = {number(value, names)}" for name, value in self.lets.items())]
         lines += [f"[algorithm {self.name}]", f"entry = {self.entry}", "[params]"]
-        lines += [f"{knob} = {', '.join(map(str, values))} default {self.defaults.get(knob, values[0])}" for knob, values in self.knobs.items()]
+        lines += [f"{knob} = {', '.join(values)} default {self._default(knob)}" for knob, values in self.knobs.items()]
         if self.constraints:
             lines += ["[constraints]", *(f"constraint_{i} = {condition(_as_expression(each), names)}" for i, each in enumerate(self.constraints, 1))]
         lines += ["[args]", *(f"{name} = {self._line(arg, names)}" for name, arg in self.args.items())]
         lines += ["[launch 1]", f"args = {', '.join(self.args)}", f"grid = {_lengths(self.grid, names)}", f"block = {_lengths(self.block, names)}"]
         lines += [f"smem = {number(self.smem, names)}"] if self.smem is not None else []
         return "\n".join(lines) + "\n" + self.ini.strip() + "\n" * bool(self.ini.strip())
+
+    def _default(self, knob: str) -> str:
+        """As it stands among the values."""
+        asked = self.defaults.get(knob)
+        if asked is None:
+            return self.knobs[knob][0]
+        return next((value for value in self.knobs[knob] if value.strip('"') == str(asked)), str(asked))
 
     @staticmethod
     def _line(arg: Arg, names: Mapping[str, str]) -> str:
@@ -146,6 +146,19 @@ class Space:
     def inputs(self, folder: str | pathlib.Path) -> list[str]:
         """What `msda-tune tune --input` is given for the arrays that write() left in a folder."""
         return [f"{name}={pathlib.Path(folder, name)}.npy" for name in self.arrays]
+
+
+def _knob_values(knob: str, values: Iterable[Any]) -> list[str]:
+    """As the file has them: integers, words, or, where one is neither, all of them as texts in quotes."""
+    texts = [str(value if isinstance(value, (str, float)) else int(value)) for value in values]  # numpy's integers, and bools
+    if not texts:
+        raise ValueError(f"knob {knob}: has no values")
+    if any(all(re.fullmatch(kind, text) for text in texts) for kind in (r"-?\d+", r"[A-Za-z_]\w*")):
+        return texts
+    for text in texts:
+        if re.search(r'[;"\n]|\$\{', text) or text != text.strip():
+            raise ValueError(f'knob {knob}: {text!r}; a text has no ; " ${{ and line ends, and no blanks at its ends')
+    return [f'"{text}"' for text in texts]
 
 
 def _several(value: Expression | Sequence[Expression]) -> list[Expression]:

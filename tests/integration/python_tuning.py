@@ -56,7 +56,7 @@ CONDITIONS = {
 }
 REFUSED = {
     "x / y == 2": "ceil_div(a, b)", "x && y": "`and`", "x ** y > 1": "x ** y", "z > 1": "there are x, y, n, mode, H", "foo(x)": "foo(x) is no function", "x == 1.5": "1.5 is no integer",
-    "x & 1": "has no counterpart", "mode": "is no number", "x is 1": "==", "1/0": "division by zero", "x in y": "is no list of values", "x[0] > 1": "is no list", "[x]": "has no counterpart",
+    "x & 1": "has no counterpart", "mode": "is no number", "x is 1": "==", "1/0": "division by zero", "x in y": "is no list of values", "x[0] > 1": "is no list", "mode > 'fast'": "orders texts", "[x]": "has no counterpart",
     "lambda: 1": "has no counterpart", "cpu.cores > 1": "device.cc", "": "no Python expression"}
 
 
@@ -75,9 +75,9 @@ def check_expressions():
 
 def check_by_the_tool(folder):
     """What is translated counts the points that Python counts."""
-    values = {"KX": [1, 2, 3, 4, 6, 8], "KY": [1, 2, 5, 6], "KZ": [2, 3, 4]}
+    values = {"KX": [1, 2, 3, 4, 6, 8], "KY": [1, 2, 5, 6], "KZ": [2, 3, 4], "KF": [0.5, 1.5], "KT": ["float", "unsigned int"]}
     points = [dict(zip(values, point)) for point in itertools.product(*values.values())]
-    texts = ["KX * KY <= 12 and KX % KY in (0, 1)", "KX // KY + KZ > 3 or not KX - KY", "1 < KX < 6 and (KZ if KX > 2 else KY) != 2", "not (KX > 2 and KY > 2) and KX + KY * KZ % 4 > 2", "KX or KY"]
+    texts = ["KX * KY <= 12 and KX % KY in (0, 1)", "KX // KY + KZ > 3 or not KX - KY", "1 < KX < 6 and (KZ if KX > 2 else KY) != 2", "not (KX > 2 and KY > 2) and KX + KY * KZ % 4 > 2", "KX or KY", "KF == 0.5 or KT in ('unsigned int',) and KX > 2"]
     folder.mkdir()
     for text in texts if can_compile else []:
         valid = [point for point in points if eval(text, dict(point))]
@@ -115,11 +115,15 @@ def check_spaces(folder):
     length, = struct.unpack("<H", npy[8:10])
     assert npy[:8] == b"\x93NUMPY\x01\x00" and (10 + length) % 64 == 0 and b"'descr': '<f8'" in npy and b"'shape': (1000,)" in npy and npy[10 + length:] == array("d", range(1000)).tobytes()
     base = dict(knobs={"B": [1]}, grid=1, block=1, args={"o": msda_tune.output("f32", ["B"])})
-    for part, change in {"knob B: 1.5": {"knobs": {"B": [1.5]}}, "knob B: 'a b'": {"knobs": {"B": ["a b"]}}, "is no array": {"args": {"o": 5}}, "elements of format": {"args": {"o": (ctypes.c_char * 4)()}},
+    for part, change in {"knob B: 'a;b'": {"knobs": {"B": ["a;b"]}}, "knob B: has no values": {"knobs": {"B": []}}, "is no array": {"args": {"o": 5}}, "elements of format": {"args": {"o": (ctypes.c_char * 4)()}},
                          "one output": {"answer": {"o": b"", "p": b""}}, "expected one of o": {"answer": {"p": array("f")}}}.items():
         refused((ValueError, TypeError), part, msda_tune.Space, "k", "k.cu", **{**base, **change})
     scalars = msda_tune.Space("k", "k.cu", **{**base, "args": {"i": ctypes.c_int64(-5), "x": ctypes.c_float(0.5), "n": msda_tune.scalar("i32", "B")}, "knobs": {"B": [1]}}).text()
     assert "i = scalar i64 -5\n" in scalars and "x = scalar f32 0.5\n" in scalars and "n = scalar i32 B\n" in scalars, scalars
+    texts = msda_tune.Space("k", "k.cu", **{**base, "knobs": {"B": [1, 2], "F": [0.5, 1.5, 2], "T": ["float", "unsigned int"], "W": ["fast", "slow"]}, "defaults": {"F": 1.5, "T": "unsigned int", "W": "slow"},
+                                           "constraints": ["F != 0.5 and F in (1.5, 2) or T == 'float'"]}).text()
+    assert 'F = "0.5", "1.5", "2" default "1.5"\nT = "float", "unsigned int" default "unsigned int"\nW = fast, slow default slow\n' in texts, texts
+    assert 'constraint_1 = F != "0.5" && (F == "1.5" || F == "2") || T == "float"\n' in texts, texts
     several = msda_tune.Space("k", "k.cu", **{**base, "shapes": {"one": {"H": [7], "dtype": "f16"}, "two": {"H": [1, 2], "dtype": "f32"}}, "args": {"o": msda_tune.output("f32", ["sum(H)"], rtol=1e-4)}}).text()
     assert "[shape one]\nH = 7,\ndtype = \"f16\"\n" in several and "o = out f32 [sum(H)] rtol 0.0001\n" in several, several
 
