@@ -10,9 +10,11 @@ from tunelookup import _c
 
 
 class ToolError(Exception):
-    """msda-tune failed. `exit_code` is its (docs/cli.md), the text what it said; `results`: what it had found by then, where it tuned."""
+    """msda-tune failed. `exit_code` is its (docs/cli.md), the text what it said; `results`: what it had found by then, where it tuned or
+    checked. `output`: what it had printed."""
 
     exit_code: int = 1
+    output: str = ""
     by_code: ClassVar[dict[int, type[ToolError]]] = {}
     results: Any = None
 
@@ -64,5 +66,7 @@ def run(*words: str | os.PathLike[str]) -> str:
     """Runs a command to its end: run("show", "--json"). What it prints, or the exception of its exit code."""
     done = subprocess.run([tool(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
-        raise error_of(done.returncode, done.stderr)
+        error = error_of(done.returncode, done.stderr)
+        error.output = done.stdout
+        raise error
     return done.stdout

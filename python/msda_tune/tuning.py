@@ -18,7 +18,7 @@ from typing import Any
 from tunelookup.library import knobs_of
 
 from .space import Space
-from .tool import Interrupted, error_of, run, tool
+from .tool import Interrupted, ToolError, error_of, run, tool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -249,7 +249,12 @@ def _ended(code: int, results: Results) -> Results:
 
 
 def check(space: Space | str | os.PathLike[str], shapes: Any = None, *, gpu: str = "h100", sample: bool = True, **options: Any) -> dict[str, Any]:
-    """Compiles a covering sample of a space's variants (all of them without `sample`) for a known GPU, without one: `msda-tune check --json`. ToolError where something does not compile."""
+    """Compiles a covering sample of a space's variants (all of them without `sample`) for a known GPU, without one: `msda-tune check --json`. ToolError where something
+    does not compile; its `results` say what, as this does."""
     wanted: Iterable[Any] = [shapes] if isinstance(shapes, (str, Mapping)) else shapes or []
     with _space_words(space, False) as words:
-        return json.loads(run("check", *words, *_words({"gpu": gpu, "shape": [shape_text(shape) for shape in wanted], "sample": sample, **options}), "--json", "--quiet"))
+        try:
+            return json.loads(run("check", *words, *_words({"gpu": gpu, "shape": [shape_text(shape) for shape in wanted], "sample": sample, **options}), "--json", "--quiet"))
+        except ToolError as failure:
+            failure.results = json.loads(failure.output) if failure.output else None
+            raise

@@ -237,7 +237,7 @@ class Plan:
         result = _c.Result()
         self.library._calls()
         try:
-            self._find(self._pointer, self._values.pack(*values), ctypes.byref(result))  # it fails only for a NULL
+            self._find(self._pointer, self._values.pack(*values), ctypes.addressof(result))  # it fails only for a NULL
         except (struct.error, TypeError) as problem:
             raise self._refuse(values, problem) from None
         return Answer(self, result)

@@ -157,7 +157,9 @@ def check_port():
     if can_compile:
         shape, = msda_tune.check(space, gpu="h200")["shapes"]
         assert (shape["points"], shape["points_before_constraints"]) == (18, 32) and shape["variants"][0]["failed"] == 0 < shape["variants"][0]["ok"], shape
-        refused(msda_tune.ToolError, "", msda_tune.check, vector_add(array("f", range(64)), options="-DBLOCK=3"))
+        half = msda_tune.Space("half", "__global__ void half(float *o)\n{\n#if B == 2\n    int x = o;\n#endif\n}\n", knobs={"B": [1, 2]}, args={"o": msda_tune.output("f32", [64])}, grid=1, block=64)
+        found = refused(msda_tune.ToolError, "1 variant of", msda_tune.check, half).results
+        assert found["shapes"][0]["variants"][0]["failed"] == 1 and found["messages"][0]["line"] == 5 and "type \"int\"" in found["messages"][0]["text"], found
 
 
 # ---- the tool ----
