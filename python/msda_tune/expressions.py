@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import textwrap
 from collections.abc import Callable, Mapping
 from types import CodeType
@@ -22,14 +23,14 @@ class Untranslatable(ValueError):
     """An expression that the search-space file has no words for."""
 
 
-def condition(expression: str | Callable[..., Any], names: Mapping[str, str]) -> str:
+def condition(expression: str | int | Callable[..., Any], names: Mapping[str, str]) -> str:
     """A constraint. names: what it may read, each with its kind: "int", "str" or "list"."""
     return _Translator(expression, names).text(condition=True)
 
 
 def number(expression: str | int | Callable[..., Any], names: Mapping[str, str]) -> str:
     """A length, a grid, a number of bytes."""
-    return _Translator(str(expression) if isinstance(expression, int) else expression, names).text(condition=False)
+    return _Translator(expression, names).text(condition=False)
 
 
 def _code_of(node: ast.Lambda, free: tuple[str, ...]) -> CodeType:
@@ -62,7 +63,7 @@ def _lambda_node(function: Callable[..., Any]) -> ast.Lambda:
 
 
 class _Translator:
-    def __init__(self, expression: str | Callable[..., Any], names: Mapping[str, str]) -> None:
+    def __init__(self, expression: str | int | Callable[..., Any], names: Mapping[str, str]) -> None:
         self.names, self.constants, self.dictionary = names, {}, None
         if callable(expression):
             node = _lambda_node(expression)
@@ -71,9 +72,9 @@ class _Translator:
             if len(parameters) == 1 and parameters[0] not in names:
                 self.dictionary = parameters[0]  # lambda p: p["block_size_x"] <= 1024
             scope = inspect.getclosurevars(expression)
-            self.constants = {name: value for name, value in {**scope.globals, **scope.nonlocals}.items() if isinstance(value, int)}
+            self.constants = {name: operator.index(value) for name, value in {**scope.globals, **scope.nonlocals}.items() if hasattr(value, "__index__") and not isinstance(value, type)}
         else:
-            self.source = expression.strip()
+            self.source = str(expression).strip()
             try:
                 self.body = ast.parse(self.source, mode="eval").body
             except SyntaxError as problem:

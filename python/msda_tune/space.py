@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
+
+from tunelookup.library import is_list
 
 from . import _arrays
 from .expressions import condition, number
@@ -89,7 +92,7 @@ class Space:
         """What expressions may read, with kinds."""
         kinds = {knob: "int" if values[0].lstrip("-").isdigit() else "str" for knob, values in self.knobs.items()}
         for shape in self.shapes.values():
-            kinds.update({name: "str" if isinstance(value, str) else "int" if isinstance(value, int) else "list" for name, value in shape.items()})
+            kinds.update({name: "str" if isinstance(value, str) else "list" if is_list(value) else "int" for name, value in shape.items()})
         return {**kinds, **dict.fromkeys(self.lets, "int")}
 
     def text(self) -> str:
@@ -104,7 +107,7 @@ class Space:
         lines += [f"[algorithm {self.name}]", f"entry = {self.entry}", "[params]"]
         lines += [f"{knob} = {', '.join(values)} default {self._default(knob)}" for knob, values in self.knobs.items()]
         if self.constraints:
-            lines += ["[constraints]", *(f"constraint_{i} = {condition(_as_expression(each), names)}" for i, each in enumerate(self.constraints, 1))]
+            lines += ["[constraints]", *(f"constraint_{i} = {condition(each, names)}" for i, each in enumerate(self.constraints, 1))]
         lines += ["[args]", *(f"{name} = {self._line(arg, names)}" for name, arg in self.args.items())]
         lines += ["[launch 1]", f"args = {', '.join(self.args)}", f"grid = {_lengths(self.grid, names)}", f"block = {_lengths(self.block, names)}"]
         lines += [f"smem = {number(self.smem, names)}"] if self.smem is not None else []
@@ -150,7 +153,7 @@ class Space:
 
 def _knob_values(knob: str, values: Iterable[Any]) -> list[str]:
     """As the file has them: integers, words, or, where one is neither, all of them as texts in quotes."""
-    texts = [str(value if isinstance(value, (str, float)) else int(value)) for value in values]  # numpy's integers, and bools
+    texts = [value if isinstance(value, str) else str(operator.index(value) if hasattr(value, "__index__") else float(value)) for value in values]
     if not texts:
         raise ValueError(f"knob {knob}: has no values")
     if any(all(re.fullmatch(kind, text) for text in texts) for kind in (r"-?\d+", r"[A-Za-z_]\w*")):
@@ -162,19 +165,15 @@ def _knob_values(knob: str, values: Iterable[Any]) -> list[str]:
 
 
 def _several(value: Expression | Sequence[Expression]) -> list[Expression]:
-    return [value] if isinstance(value, (str, int)) or callable(value) else list(value)
+    return list(value) if is_list(value) else [value]  # type: ignore[arg-type,list-item]
 
 
 def _lengths(lengths: Sequence[Expression], names: Mapping[str, str]) -> str:
     return ", ".join(number(length, names) for length in lengths)
 
 
-def _as_expression(constraint: Expression) -> str | Callable[..., Any]:
-    return str(constraint) if isinstance(constraint, int) else constraint
-
-
 def _shape_value(value: Any) -> str:
     """A list of one keeps its comma."""
     if isinstance(value, str):
         return f'"{value}"'
-    return str(value) if isinstance(value, int) else ", ".join(map(str, value)) + "," * (len(value) == 1)
+    return ", ".join(map(str, value)) + "," * (len(value) == 1) if is_list(value) else str(value)

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tunelookup.library import knobs_of
+from tunelookup.library import is_list, knobs_of
 
 from .space import Space
 from .tool import Interrupted, ToolError, error_of, run, tool
@@ -138,7 +138,7 @@ def shape_text(shape: Any) -> str:
     """A shape as the command line has it: its name, or {"N": 1, "H": [92, 46]} → "N=1;H=92,46"."""
     if isinstance(shape, str):
         return shape
-    return ";".join(f"{name}={value if isinstance(value, (int, str)) else ','.join(map(str, value))}" for name, value in shape.items())
+    return ";".join(f"{name}={','.join(map(str, value)) if is_list(value) else value}" for name, value in shape.items())
 
 
 def _words(options: Mapping[str, Any]) -> list[str]:

@@ -88,6 +88,11 @@ class Argument:
     scalar: bytes              #: of a scalar: the parameter's bytes
 
 
+def is_list(value: object) -> bool:
+    """A list of a shape, numpy's arrays too."""
+    return hasattr(value, "__len__") and not isinstance(value, str)
+
+
 def knobs_of(variant: str) -> dict[str, int | str]:
     """"ALGO=direct;CPB=8" → {"ALGO": "direct", "CPB": 8}."""
     pairs = (pair.split("=", 1) for pair in variant.split(";") if pair)
@@ -329,7 +334,7 @@ class Library:
         for name, value in shape.items():
             if isinstance(value, str):
                 names.append(f"{name}={value}")
-            elif isinstance(value, Sequence):
+            elif is_list(value):
                 names += [f"{name}[{i}]" for i in range(len(value))]
                 values += value
             else:

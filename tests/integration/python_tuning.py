@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import difflib
+import fractions
 import io
 import itertools
 import json
@@ -32,6 +33,19 @@ def refused(kind, part, call, *args, **named):
         assert part in str(error), error
         return error
     raise AssertionError(f"not refused: {args} {named}, expected {kind.__name__}")
+
+
+class Integer:
+    """As numpy's integers: no int, but an index."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+    def __str__(self):
+        return str(self.value)
 
 
 # ---- expressions ----
@@ -65,8 +79,8 @@ def check_expressions():
         assert condition(text, KINDS) == wanted, (text, condition(text, KINDS))
     for text, part in REFUSED.items():
         refused(msda_tune.Untranslatable, part, condition, text, KINDS)
-    assert number("(n + x - 1) // x", KINDS) == "floor_div(n + x - 1, x)" and number(7, KINDS) == "7"
-    most = 48
+    assert number("(n + x - 1) // x", KINDS) == "floor_div(n + x - 1, x)" and number(7, KINDS) == "7" == number(Integer(7), KINDS)
+    most = Integer(48)
     mine = [lambda x, y: x * y <= LIMIT, lambda p: p["x"] < most and p["y"] % 2]
     assert [condition(each, KINDS) for each in mine] == ["x * y <= 1024", "x < 48 && y % 2 != 0"]
     refused(msda_tune.Untranslatable, "z is no knob", condition, lambda z: z > 1, KINDS)
@@ -109,6 +123,8 @@ def check_spaces(folder):
     path = vector_add(array("d", range(1000)), constraints=[lambda BLOCK: BLOCK < 256], defaults={"BLOCK": 128}, lets={"BYTES": "4 * BLOCK"}, smem="BYTES",
                       ini="[model]\nflops = N\n").write(folder)
     text = path.read_text()
+    numbers = msda_tune.Space("k", "k.cu", knobs={"B": [Integer(64)]}, shape={"N": Integer(5), "H": array("q", [3, 4])}, args={"o": msda_tune.output("f32", ["N"])}, grid=Integer(2), block=["B", 1]).text()
+    assert "N = 5\nH = 3, 4\n" in numbers and "B = 64 default 64\n" in numbers and "grid = 2\nblock = B, 1\n" in numbers, numbers
     for line in ("reference = file:out.npy", "BLOCK = 64, 128, 256 default 128", "constraint_1 = BLOCK < 256", "out = out f32 [1000]", "a = in f32 [1000] zeros", "BYTES = 4 * BLOCK", "smem = BYTES"):
         assert line in text.splitlines(), (line, text)
     npy = (folder / "out.npy").read_bytes()
@@ -120,7 +136,7 @@ def check_spaces(folder):
         refused((ValueError, TypeError), part, msda_tune.Space, "k", "k.cu", **{**base, **change})
     scalars = msda_tune.Space("k", "k.cu", **{**base, "args": {"i": ctypes.c_int64(-5), "x": ctypes.c_float(0.5), "n": msda_tune.scalar("i32", "B")}, "knobs": {"B": [1]}}).text()
     assert "i = scalar i64 -5\n" in scalars and "x = scalar f32 0.5\n" in scalars and "n = scalar i32 B\n" in scalars, scalars
-    texts = msda_tune.Space("k", "k.cu", **{**base, "knobs": {"B": [1, 2], "F": [0.5, 1.5, 2], "T": ["float", "unsigned int"], "W": ["fast", "slow"]}, "defaults": {"F": 1.5, "T": "unsigned int", "W": "slow"},
+    texts = msda_tune.Space("k", "k.cu", **{**base, "knobs": {"B": [True, 2], "F": [fractions.Fraction(1, 2), 1.5, 2], "T": ["float", "unsigned int"], "W": ["fast", "slow"]}, "defaults": {"F": 1.5, "T": "unsigned int", "W": "slow"},
                                            "constraints": ["F != 0.5 and F in (1.5, 2) or T == 'float'"]}).text()
     assert 'F = "0.5", "1.5", "2" default "1.5"\nT = "float", "unsigned int" default "unsigned int"\nW = fast, slow default slow\n' in texts, texts
     assert 'constraint_1 = F != "0.5" && (F == "1.5" || F == "2") || T == "float"\n' in texts, texts
