@@ -7,9 +7,10 @@
 #include "reports/section.h"
 #include "tuner/base/alloc.h"
 
-static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A (µs)", "%.2f"}, {"A from", "%.2f"},
-                                    {"A to", "%.2f"}, {"B (µs)", "%.2f"}, {"B from", "%.2f"}, {"B to", "%.2f"}, {"Change (%)", "%+.2f"}, {"From", "%+.2f"}, {"To", "%+.2f"}, {"NVRTC A", NULL},
-                                    {"Driver A", NULL}, {"NVRTC B", NULL}, {"Driver B", NULL}, {"Measured A", NULL}, {"Measured B", NULL}, {"Is", NULL}, {"Knobs A", NULL}, {"Knobs B", NULL}, {0}};
+static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"A (µs)", "%.2f"}, {"B (µs)", "%.2f"}, {"Change (%)", "%+.2f"}, {"From", "%+.2f"}, {"To", "%+.2f"},
+                                    {"Is", NULL}, {"L2 cache", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A from", "%.2f"}, {"A to", "%.2f"}, {"B from", "%.2f"}, {"B to", "%.2f"}, {"NVRTC A", NULL},
+                                    {"Driver A", NULL}, {"NVRTC B", NULL}, {"Driver B", NULL}, {"Measured A", NULL}, {"Measured B", NULL}, {"Knobs A", NULL}, {"Knobs B", NULL}, {0}};
+enum { SHOWN = 10 };
 
 typedef struct pair {
     char *label;
@@ -27,11 +28,11 @@ typedef struct state {
     size_t count, capacity, verdicts[4], only_a, only_b;
 } state;
 
-/* Regressions first, the worst of them first; then what is faster, what is not told apart, what is the same, and what one side lacks. Winners before other variants. */
+/* Regressions first, the worst of them first; then what is faster, what is not told apart, and what is the same. Winners before other variants, and last what one side lacks. */
 static double rank_of(bool is_winner, mt_diff_verdict verdict, const mt_diff_ratio *ratio)
 {
     static const int places[] = {[MT_DIFF_SLOW] = 0, [MT_DIFF_FAST] = 1, [MT_DIFF_AMBG] = 2, [MT_DIFF_SAME] = 3};
-    double place = ratio ? places[verdict] : 4, part = ratio && isfinite(ratio->change) ? atan(ratio->change) / 4 : 0;
+    double place = ratio ? places[verdict] : 20, part = ratio && isfinite(ratio->change) ? atan(ratio->change) / 4 : 0;
     return 10 * (!is_winner) + place - part; /* |part| < 0.4: it orders within a place */
 }
 
@@ -51,9 +52,8 @@ static int by_rank(const void *a, const void *b)
     return p != q ? (p < q ? -1 : 1) : strcmp(x->label, y->label);
 }
 
-static void add_time(mt_doc *doc, const mt_diff_time *t)
+static void add_interval(mt_doc *doc, const mt_diff_time *t)
 {
-    mt_doc_number(doc, t ? t->median_ns / 1e3 : NAN);
     mt_doc_number(doc, t ? t->low_ns / 1e3 : NAN);
     mt_doc_number(doc, t ? t->high_ns / 1e3 : NAN);
 }
@@ -62,21 +62,22 @@ static void add_row(mt_doc *doc, const mt_diff_subject *s, const char *is, const
 {
     char model[64];
     const mt_diff_time *sides[] = {a, b};
-    const char *texts[] = {verdict, s->kernel, s->shape, s->workload, s->l2};
+    const char *texts[] = {verdict, s->kernel, s->shape, s->workload};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_doc_text(doc, texts[i]);
-    mt_doc_text(doc, mt_gpu_model(s->gpu_a, model, sizeof model));
-    mt_doc_text(doc, mt_gpu_model(s->gpu_b, model, sizeof model));
-    add_time(doc, a);
-    add_time(doc, b);
+    for (size_t i = 0; i < 2; i++) mt_doc_number(doc, sides[i] ? sides[i]->median_ns / 1e3 : NAN);
     mt_doc_number(doc, ratio ? 100 * ratio->change : NAN);
     mt_doc_number(doc, ratio ? 100 * ratio->low : NAN);
     mt_doc_number(doc, ratio ? 100 * ratio->high : NAN);
+    mt_doc_text(doc, is);
+    mt_doc_text(doc, s->l2);
+    mt_doc_text(doc, mt_gpu_model(s->gpu_a, model, sizeof model));
+    mt_doc_text(doc, mt_gpu_model(s->gpu_b, model, sizeof model));
+    for (size_t i = 0; i < 2; i++) add_interval(doc, sides[i]);
     for (size_t i = 0; i < 2; i++) {
         mt_doc_cuda(doc, sides[i] ? sides[i]->nvrtc_version : 0);
         mt_doc_cuda(doc, sides[i] ? sides[i]->driver_version : 0);
     }
     for (size_t i = 0; i < 2; i++) mt_doc_time(doc, sides[i] ? sides[i]->created_unix_ms : 0);
-    mt_doc_text(doc, is);
     for (size_t i = 0; i < 2; i++) mt_doc_knobs(doc, sides[i] ? sides[i]->variant : "");
 }
 
@@ -149,10 +150,13 @@ mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, cons
     doc->source = mt_strbuf_take(&source);
     mt_doc_section_begin(doc, "rows", "Subject by subject");
     mt_doc_table(doc, "diff", "Subject by subject", columns);
+    mt_doc_fold(doc, 0, SHOWN, "Details");
+    mt_doc_group(doc, false, "On both sides, regressions first", "", "");
     MT_TRY(mt_diff_run(a, b, filter, on_subject, &s, err));
     if (!s.count) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "report: A and B have no subject in common (%zu only in A, %zu only in B)", s.only_a, s.only_b);
     if (st != MT_OK) goto done;
     mt_doc_sort(doc, s.keys);
+    mt_doc_split(doc, s.rows - s.only_a - s.only_b, true, "On one side only");
     qsort(s.pairs, s.count, sizeof *s.pairs, by_rank);
     *slower = s.verdicts[MT_DIFF_SLOW];
     mt_doc_section_begin(doc, "summary", "A against B");

@@ -1,24 +1,22 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
 import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
-// Knobs with more than one value, the weightiest first.
-function ranked(subject) {
-  const weight = (k) => (subject.knobs[k].overall ?? 0) + (subject.knobs[k].nearBest ?? 0);
-  return subject.knobs.map((_, k) => k).filter((k) => subject.knobs[k].values.length > 1).sort((a, b) => weight(b) - weight(a));
-}
+// Knobs with more than one value, those that explain most first; knobs without figures, which the winner lacks, last.
+const ranked = (subject) => subject.ranked.filter((k) => subject.knobs[k].values.length > 1);
+const rated = (subject) => subject.ranked.filter((k) => subject.knobs[k].overall !== null);
 
 export function importance(view) {
   const plot = view.plot(300);
   return (why) => {
     const t = theme();
     const s = view.subject;
-    const order = ranked(s).slice(0, 16).reverse();
+    const order = rated(s).slice(0, 16).reverse();
     view.draw(plot, {
       color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 8, right: 44, top: 34, bottom: 40, containLabel: true },
       tooltip: tooltip(t, ({ seriesName, value, name }) => plain(`${name}\n${seriesName}: ${number(value)} %`)),
       xAxis: axis(t, 'per cent', { type: 'value', min: 0 }),
       yAxis: axis(t, '', { type: 'category', data: distinct(order.map((k) => s.knobs[k].name), 28).map(plain), axisLabel: { color: t.text, interval: 0 } }),
-      series: [['sets the best apart', 'nearBest', 1], ['explains variance', 'overall', 0]].map(([name, key, color]) => ({
+      series: [['sets the best tenth apart', 'nearBest', 1], ['explains variance', 'overall', 0]].map(([name, key, color]) => ({
         name, type: 'bar', barMaxWidth: 9, barGap: '10%', itemStyle: { color: t.series[color], borderRadius: [0, 3, 3, 0] }, data: order.map((k) => 100 * (s.knobs[k][key] ?? 0)),
       })),
     }, 90 + 26 * Math.max(order.length, 2), order.length ? `Weightiest: ${s.knobs[order.at(-1)].name}.` : '');
@@ -135,7 +133,7 @@ export function values(view) {
   function render(why) {
     const t = theme();
     const s = view.subject;
-    const order = ofWinner(s, ranked(s)).concat(ranked(s)).filter((k, n, all) => s.points.levels[k].length && all.indexOf(k) === n);
+    const order = ranked(s).filter((k) => s.points.levels[k].length);
     if (why === 'first' || why === 'subject') {
       [chosen] = order;
       view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen);
@@ -148,13 +146,6 @@ export function values(view) {
 values.needsSubject = true;
 
 // ---- pairs ----
-
-// What the winner has: knobs of other algorithms say nothing about it.
-function ofWinner(s, order) {
-  const has = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
-  const own = order.filter((k) => has.has(s.knobs[k].name) && active(s.knobs[k]).length > 1);
-  return own.length > 1 ? own : order;
-}
 
 // The fastest of each pair of values. All rows made those that come with the page; where all points do too, these are enough.
 function pairCells(s, a, b) {
@@ -192,7 +183,7 @@ export function pairs(view) {
     const s = view.subject;
     const order = ranked(s);
     if (why === 'first' || why === 'subject') {
-      chosen = ofWinner(s, order).slice(0, 2);
+      [...chosen] = order; // the two that matter most
       selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
     }
     const [a, b] = chosen;
