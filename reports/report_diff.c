@@ -88,7 +88,8 @@ static bool keep_pair(state *s, const mt_diff_subject *d, mt_diff_verdict verdic
     pair *pairs = mt_grow(s->pairs, s->count, &s->capacity, sizeof *pairs);
     if (!pairs) return false;
     s->pairs = pairs;
-    mt_strbuf_addf(&label, "%s · %s · %s", d->kernel, d->shape, d->workload);
+    mt_strbuf_addf(&label, "%s · %s", d->kernel, d->shape);
+    if (strcmp(d->workload, "default") != 0) mt_strbuf_addf(&label, " · %s", d->workload);
     if (strcmp(d->l2, "cold") != 0) mt_strbuf_addf(&label, " · %s", d->l2);
     if (strcmp(d->gpu_a, d->gpu_b) == 0) mt_strbuf_addf(&label, " · %s", mt_gpu_model(d->gpu_a, model, sizeof model));
     pairs[s->count] = (pair){mt_strbuf_take(&label), verdict, *ratio};
@@ -125,6 +126,11 @@ static void add_summary(const state *s, mt_doc *doc)
     for (size_t i = 0; i < 4; i++) mt_doc_figure(doc, verdicts[i].words, "%zu", s->verdicts[verdicts[i].verdict]);
     mt_doc_figure(doc, "Only in A", "%zu", s->only_a);
     mt_doc_figure(doc, "Only in B", "%zu", s->only_b);
+    mt_doc_note(doc, "SAME: the whole interval of the change lies within ± %.3g %%. FAST, SLOW: B is faster, slower, and the 95 %% intervals do not meet. AMBG: the measurements do not tell.", 100 * s->threshold);
+}
+
+static void add_chart(const state *s, mt_doc *doc)
+{
     mt_strbuf *json = mt_doc_chart(doc, "diff", "Change of each winner's time from A to B with its interval; the band is what counts as the same");
     mt_strbuf_addf(json, "\"threshold\":%.6g,\"rows\":[", 100 * s->threshold);
     enum { MOST_CHARTED = 40 };
@@ -137,7 +143,6 @@ static void add_summary(const state *s, mt_doc *doc)
     }
     mt_strbuf_add_char(json, ']');
     if (s->count > MOST_CHARTED) mt_doc_note(doc, "The chart shows the first %d of %zu subjects, regressions before all; the table has all.", MOST_CHARTED, s->count);
-    mt_doc_note(doc, "SAME: the whole interval of the change lies within ± %.3g %%. FAST, SLOW: B is faster, slower, and the 95 %% intervals do not meet. AMBG: the measurements do not tell.", 100 * s->threshold);
 }
 
 mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, const char *const names[2], const mt_diff_filter *filter, double threshold, bool with_variants, mt_doc *doc, size_t *slower, mt_error *err)
@@ -158,6 +163,7 @@ mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, cons
     mt_doc_sort(doc, s.keys);
     mt_doc_split(doc, s.rows - s.only_a - s.only_b, true, "On one side only");
     qsort(s.pairs, s.count, sizeof *s.pairs, by_rank);
+    add_chart(&s, doc);
     *slower = s.verdicts[MT_DIFF_SLOW];
     mt_doc_section_begin(doc, "summary", "A against B");
     add_summary(&s, doc);

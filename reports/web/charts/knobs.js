@@ -116,11 +116,11 @@ function timesOver(view, k, t) {
   const names = Object.keys(groups).filter((name) => groups[name].length);
   const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
   return {
-    legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 12, right: 18, top: 40, bottom: 40, containLabel: true },
+    legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 30, right: 18, top: 40, bottom: 40, containLabel: true },
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
     xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
-    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 42, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 16 + 7 * String(Math.floor(top * 1.5)).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
       ...(winner === undefined ? [] : [{ name: 'the winner', type: 'scatter', xAxisIndex: 1, symbol: 'diamond', symbolSize: 13, color: t.best, z: 6, data: [[levels.findIndex((level) => s.knobs[k].values[level] === winner), s.best]] }])],
   };
@@ -138,7 +138,7 @@ export function values(view) {
       [chosen] = order;
       view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen);
     }
-    if (!order.length) return view.draw(plot, { title: { left: 0, text: 'No knob has two values', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!order.length) return view.drawNothing(plot, 'No knob has two values');
     return view.draw(plot, timesOver(view, chosen, t), view.isNarrow ? 320 : 380, `Over ${s.knobs[chosen].name}.`);
   }
   return render;
@@ -187,7 +187,7 @@ export function pairs(view) {
       selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
     }
     const [a, b] = chosen;
-    if (b === undefined) return view.draw(plot, { title: { left: 0, text: 'There are no two knobs to cross', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (b === undefined) return view.drawNothing(plot, 'There are no two knobs to cross');
     const data = a === b ? [] : cells(s);
     const fastest = Math.min(...data.map(([, , v]) => v));
     const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));
@@ -247,16 +247,19 @@ export function parallel(view) {
     rows.sort((a, b) => b.value.at(-1) - a.value.at(-1)); // the fastest on top
     const isVertical = view.isNarrow;
     const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
+    const step = (view.width - 120) / Math.max(order.length, 1);
+    const isStaggered = !isVertical && step < 120; // then names stand in two lines, every other one lower
     const axes = order.map((k, dim) => ({
       dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, 14).map(plain),
+      ...(isVertical ? {} : { nameGap: isStaggered && dim % 2 ? 31 : 16, nameTruncate: { maxWidth: 2 * step } }),
     }));
     axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
     view.draw(plot, {
       parallel: {
-        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 32,
+        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: isStaggered ? 48 : 32,
         axisExpandable: false,
         parallelAxisDefault: {
-          nameLocation: isVertical ? 'middle' : 'start', nameGap: isVertical ? -14 : 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600, textBorderColor: t.card, textBorderWidth: 3 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
+          nameLocation: isVertical ? 'middle' : 'start', nameGap: isVertical ? -14 : 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600, textBorderColor: t.card, textBorderWidth: 3 }, nameRotate: 0,
           axisLine: { lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, axisLabel: { color: t.text, fontSize: 10.5, textBorderColor: t.card, textBorderWidth: 3, hideOverlap: true },
           areaSelectStyle: { width: 18, borderColor: t.best, color: t.best, opacity: 0.28 },
         },

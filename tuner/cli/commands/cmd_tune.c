@@ -416,6 +416,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_display_init(&t->display, mt_is_quiet());
     mt_status st = open_sibling(t, err);
     if (st != MT_OK) goto done;
+    if (t->evaluator->is_recorded && v->time_s > 0) mt_log_warn("--time %g: a recording is replayed, which takes seconds; it ends by --budget, not by time", v->time_s);
     t->display.facts = &t->evaluator->facts;
     t->display.is_recorded = t->evaluator->is_recorded;
     t->display.wants_view = v->progress;
