@@ -112,6 +112,30 @@ START_TEST(what_was_not_run_has_not_failed)
 }
 END_TEST
 
+/* While a session runs, or after one that was killed, a subject has no winner: the first screen shows the best so far, and says that it is one. */
+START_TEST(the_best_so_far_stands_in_for_a_winner)
+{
+    mt_store *store = make_store();
+    mt_subject s = fixture_subject(store);
+    const char *sections[] = {"best", "summary"};
+    const mt_report_options options = {.sections = sections, .section_count = 2};
+    for (int has_winner = 0; has_winner < 2; has_winner++) {
+        mt_doc doc = {0};
+        mt_strbuf out = {0};
+        if (has_winner) ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+        ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+        mt_format_md(&doc, &out);
+        const char *row = strstr(mt_strbuf_text(&out), "ALGO=a;PAD=0;VEC=10");
+        ck_assert_ptr_nonnull(row);
+        ck_assert_int_eq(strstr(mt_strbuf_text(&out), "| best so far |") != NULL, !has_winner);
+        ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), has_winner ? "- Subject with a winner: 1 of 1\n" : "- Subject with a winner: 0 of 1\n"));
+        mt_strbuf_free(&out);
+        mt_doc_free(&doc);
+    }
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(gaps_between_sessions_do_not_count)
 {
     const mt_row rows[] = {{.session = 1, .created_unix_ms = 1000}, {.session = 1, .created_unix_ms = 3000}, {.session = 2, .created_unix_ms = 900000}, {.session = 2, .created_unix_ms = 901000}};
@@ -428,4 +452,4 @@ START_TEST(empty_sections_take_no_room)
 }
 END_TEST
 
-FIXTURE_MAIN("report", what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
+FIXTURE_MAIN("report", what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
