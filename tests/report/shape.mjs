@@ -94,6 +94,16 @@ if (files.live) {
   }
 }
 
+test('tables of numbers fit a laptop: no column is cut', async () => {
+  for (const name of Object.keys(files).filter((file) => file !== 'msda')) {
+    const view = await openShape(name, { width: 1280 });
+    const cut = await view.page.locator('.t:visible').evaluateAll((all) => all.filter((box) => !box.querySelector('td.v, td.c') && box.scrollWidth > box.clientWidth + 1 && box.querySelectorAll('th:not(.n)').length < 4)
+      .map((box) => `${box.querySelector('caption').textContent}: ${box.scrollWidth} in ${box.clientWidth}`));
+    assert.deepEqual(cut, [], name);
+    await view.close();
+  }
+});
+
 for (const name of Object.keys(files)) {
   for (const width of [390, 768, 1280, 2560]) {
     test(`no text of a chart sticks out of it: ${name}, ${width} pixels`, async () => {
