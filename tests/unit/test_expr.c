@@ -119,6 +119,19 @@ START_TEST(precedence_as_in_c)
 }
 END_TEST
 
+START_TEST(one_of_several)
+{
+    check("N in (1, 48)", 1);
+    check("N in (1, 47, 2)", 0);
+    check("N in (40 + 8)", 1);
+    check("!(N in (1, 48))", 0);
+    check("ALGO in (gather, smem_cluster) && dtype in (\"f32\")", 0);
+    check("ALGO in (gather) || N in (CLUSTER, N)", 1);
+    check("N in (1, 2) ? 5 : 6", 6);
+    check_program("N in (1, 2)", "$N 1 == jt4 $N 2 == bool");
+}
+END_TEST
+
 START_TEST(numbers)
 {
     check("0", 0);
@@ -237,7 +250,13 @@ START_TEST(syntax_errors)
     check_fails("1 << 2", "column 3: '<<' is not supported, multiply by a power of two");
     check_fails("N ** 2", "column 3: '**' is not supported, multiply");
     check_fails("N // 2", "column 3: '//' is not supported, use floor_div(a, b)");
-    check_fails("N in 3", "column 3: unexpected 'in', expected an operator or the end: write a == 1 || a == 2");
+    check_fails("N in 3", "column 6: unexpected '3', expected '(' and a list of values, as in BLOCK in (64, 128)");
+    check_fails("N in (3", "column 8: the expression ends here, expected ',' or ')'");
+    check_fails("N in ()", "column 7: unexpected ')', expected a value");
+    check_fails("N + 1 in (3)", "column 7: unexpected 'in', expected an operator or the end");
+    check_fails("(N + 1) in (3)", "column 9: 'in' stands behind a name: expected one, as in BLOCK in (64, 128)");
+    check_fails("ALGO in (gahter)", "column 10: 'gahter' is not a value of ALGO, did you mean 'gather'?");
+    check_fails("N in (1) == 2 == 3", "column 10: comparisons can't be chained, write a == b && b == c, or use parentheses");
     check_fails("is_big why it is", "column 8: unexpected 'why', expected an operator or the end: a reason stands in quotes, why \"TEXT\"");
     check_fails("not (is_big)", "column 1: 'not' is not supported, write !");
     check_fails("not is_big", "column 1: 'not' is not supported, write !");
@@ -380,5 +399,5 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-UNIT_MAIN("expr", precedence_as_in_c, numbers, functions_and_lists, strings, kinds, syntax_errors, constant_faults_are_found_when_read, faults_of_values_have_a_column,
+UNIT_MAIN("expr", precedence_as_in_c, one_of_several, numbers, functions_and_lists, strings, kinds, syntax_errors, constant_faults_are_found_when_read, faults_of_values_have_a_column,
           programs_as_documented, source_and_line, nesting_is_limited, without_suggestions, every_allocation_may_fail)

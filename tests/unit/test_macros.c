@@ -76,6 +76,25 @@ START_TEST(nothing_is_baked)
 }
 END_TEST
 
+START_TEST(texts_stand_for_themselves)
+{
+    mt_spec *spec = must_parse(KERNEL "options = ${MATH} -DCOPY=${TYPE}\n" SHAPE OUT LAUNCH "[algorithm v]\nbake = none\n[params]\nTYPE = float, \"unsigned int\"\nMATH = \"\", \"--use_fast_math\"\nHALF = 0.5, 1.5\n");
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
+    mt_options options;
+    mt_error err = {0};
+    must_set(env, "ALGO=v;HALF=1.5;MATH=;TYPE=unsigned int");
+    ck_assert_int_eq(mt_options_variant(env, &options, &err), MT_OK);
+    options_are(&options, "-DALGO=ALGO_v -DALGO_v=1 -DHALF=1.5 -DHALF_INDEX=2 -DMATH= -DMATH_INDEX=1 -DTYPE=unsigned int -DTYPE_INDEX=2 -DCOPY=unsigned int"); /* an empty text is no option */
+    mt_options_free(&options);
+    must_set(env, "ALGO=v;HALF=0.5;MATH=--use_fast_math;TYPE=float");
+    ck_assert_int_eq(mt_options_variant(env, &options, &err), MT_OK);
+    options_are(&options, "-DALGO=ALGO_v -DALGO_v=1 -DHALF=0.5 -DHALF_INDEX=1 -DMATH=--use_fast_math -DMATH_INDEX=2 -DTYPE=float -DTYPE_INDEX=1 --use_fast_math -DCOPY=float");
+    mt_options_free(&options);
+    mt_env_free(env);
+    mt_spec_free(spec);
+}
+END_TEST
+
 static void point_is(const char *text, const char *point, const char *expected)
 {
     mt_spec *spec = must_parse(text);
@@ -158,4 +177,4 @@ START_TEST(one_value_twice_is_no_collision)
 }
 END_TEST
 
-UNIT_MAIN("macros", words_of_options, macros_of_knobs_may_have_a_beginning, collisions_name_both, one_value_twice_is_no_collision, knobs_baked_shape_and_options_of_a_variant, everything_is_baked_by_default, the_support_module_sees_all, nothing_is_baked)
+UNIT_MAIN("macros", words_of_options, texts_stand_for_themselves, macros_of_knobs_may_have_a_beginning, collisions_name_both, one_value_twice_is_no_collision, knobs_baked_shape_and_options_of_a_variant, everything_is_baked_by_default, the_support_module_sees_all, nothing_is_baked)

@@ -89,6 +89,25 @@ START_TEST(features_of_conditional_knobs)
 }
 END_TEST
 
+/* Fractions are texts to the source, and numbers to the models; one name among them makes them names. */
+START_TEST(features_of_fractions)
+{
+    mt_features features;
+    mt_rng rng;
+    float low[32], high[32];
+    open_space("[param F]\nvalues = 2.5, 0.5, 1\n[param G]\nvalues = 0.5, 1.5, some\n");
+    mt_rng_seed(&rng, 1);
+    ck_assert_int_eq(mt_features_init(&features, space, NULL, NULL, &rng, NULL), MT_OK);
+    ck_assert_uint_eq(features.count, 4); /* F, and three names of G */
+    mt_features_of(&features, find("ALGO=plain;F=0.5;G=some"), low);
+    mt_features_of(&features, find("ALGO=plain;F=2.5;G=0.5"), high);
+    ck_assert_float_eq_tol(low[0], 0, 1e-6f);
+    ck_assert_float_eq_tol(high[0], 1, 1e-6f);
+    mt_features_free(&features);
+    close_space();
+}
+END_TEST
+
 START_TEST(offspring_is_valid)
 {
     mt_rng rng;
@@ -298,4 +317,4 @@ START_TEST(improvement_far_below)
 }
 END_TEST
 
-UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, gp_tells_names_from_places, optional_features_come_in_where_they_explain, forest_of_names, improvement_far_below)
+UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, features_of_fractions, offspring_is_valid, forest_learns_stairs, gp_two_ways, gp_tells_names_from_places, optional_features_come_in_where_they_explain, forest_of_names, improvement_far_below)

@@ -1,4 +1,5 @@
 #include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/show_json.h"
 
@@ -50,6 +51,15 @@ END_TEST
 START_TEST(knobs)
 {
     mt_strbuf buf = {0};
+    mt_print_knobs(&buf, "ALGO=direct;E=;T=unsigned int;X=a=b");
+    ck_assert_str_eq(mt_strbuf_text(&buf), "ALGO=direct E=\"\" T=\"unsigned int\" X=a=b");
+    static const char *const same[] = {"ALGO=direct E=\"\" T=\"unsigned int\" X=a=b", "ALGO=direct;E=;T=unsigned int;X=a=b", " ALGO=direct;  E=;T=unsigned int;X=a=b;", "  ALGO=direct   E= T=\"unsigned int\" X=a=b "};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char *stored = mt_print_unlisted(same[i]);
+        ck_assert_str_eq(stored, "ALGO=direct;E=;T=unsigned int;X=a=b");
+        mt_free(stored);
+    }
+    mt_strbuf_clear(&buf);
     mt_print_knobs(&buf, "ALGO=direct;CPB=8");
     ck_assert_str_eq(mt_strbuf_text(&buf), "ALGO=direct CPB=8");
     mt_strbuf_free(&buf);

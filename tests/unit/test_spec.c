@@ -81,13 +81,10 @@ START_TEST(what_such_a_space_rules_out)
         {RECORDED "[constraint c]\nexpr = true\n", "[constraint] in a space with points = recorded: expected none"},
         {RECORDED "[let]\nA = 1\n", "[let] in a space"},
         {RECORDED OUT, "[arg] in a space"},
-        {RECORDED "[param F]\nvalues = \"a;b\"\n", "neither a name nor a text in quotes without `;`"},
-        {RECORDED "[param F]\nvalues = \"a\", 0.5\n", "`0.5` is neither"},
-        {RECORDED "[param F]\nvalues = 0.5, 1.5\n", "`0.5` is neither an integer nor a range a..b; expected fractions in quotes"},
+        {RECORDED "[param F]\nvalues = \"a;b\"\n", "expected a name, a number, or a text in quotes without `;`"},
         {"[kernel]\npoints = some\n[shape s]\n[algorithm v]\n", "[arg …] section"},
         {"[kernel]\npoints = recorded\n[algorithm v]\n", "no [shape …] section"},
         {KERNEL "points = some\n" SHAPE VARIANT OUT LAUNCH, "expected one of all, recorded"},
-        {REST "[param F]\nvalues = \"0.5\", \"a\"\n", "values: `\"0.5\"` is neither an integer"},
         {"[kernel]\nreference = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `source`: expected a line `source = …`"},
         {"[kernel]\nsource = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `reference`"},
     };
@@ -97,6 +94,37 @@ START_TEST(what_such_a_space_rules_out)
         ck_assert_int_eq(mt_spec_parse("test.ini", cases[i].text, strlen(cases[i].text), &spec, &err), MT_ERR_SPEC);
         ck_assert_msg(strstr(err.message, cases[i].part) != NULL, "no %s in %s", cases[i].part, err.message);
     }
+}
+END_TEST
+
+/* A knob's values, joined by '|'. */
+static void values_are(const char *line, bool is_verbatim, const char *expected)
+{
+    char text[512], all[256] = "", one[64];
+    snprintf(text, sizeof text, REST "[params]\nK = %s\n", line);
+    mt_spec *spec = must_parse(text);
+    const mt_param *param = &spec->params[1];
+    for (size_t i = 0; i < param->value_count; i++) {
+        if (param->is_string) snprintf(one, sizeof one, "%s|", param->strings[i]);
+        else snprintf(one, sizeof one, "%lld|", (long long)param->numbers[i]);
+        strcat(all, one);
+    }
+    ck_assert_str_eq(all, expected);
+    ck_assert_msg(param->is_verbatim == is_verbatim, "%s", line);
+    mt_spec_free(spec);
+}
+
+START_TEST(values_of_any_kind)
+{
+    values_are("2^5..2^8", false, "32|64|128|256|");
+    values_are("3^0..3^3, 10^2", false, "1|3|9|27|100|");
+    values_are("2^62", false, "4611686018427387904|");
+    values_are("-2..1, -8", false, "-2|-1|0|1|-8|");
+    values_are("fast, slow default slow", false, "fast|slow|");
+    values_are("0.5, 1.5, 2 default 1.5", true, "0.5|1.5|2|");
+    values_are("2, -0.25", true, "2|-0.25|");
+    values_are("float4, \"unsigned int\", \"a + b, c\"", true, "float4|unsigned int|a + b, c|");
+    values_are("\"\", \"--use_fast_math\" default \"\"", true, "|--use_fast_math|");
 }
 END_TEST
 
@@ -260,7 +288,15 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[param K]\nvalues =\n", "expected" },
     { REST "[param K]\nvalues = 1, a\n", "`a` is neither an integer nor a range a..b" },
     { REST "[param K]\nvalues = [1, 2]\n", "`[1, 2]` is neither an integer nor a range a..b; expected a list without brackets" },
-    { REST "[param K]\nvalues = 0.5, 1\n", "a knob has no fractions" },
+    { REST "[param K]\nvalues = 0.5, a b\n", "`a b`: expected a name, a number, or a text in quotes" },
+    { REST "[param K]\nvalues = 0.5, 0.5\n", "0.5 is there twice" },
+    { REST "[param K]\nvalues = \"a;b\"\n", "a text in quotes without `;`" },
+    { REST "[param K]\nvalues = \"${N}\", b\n", "a text in quotes without `;`" },
+    { REST "[param K]\nvalues = \" a\", b\n", "blanks at its ends" },
+    { REST "[param K]\nvalues = 2^5..2^3\n", "the range 2^5..2^3 is empty" },
+    { REST "[param K]\nvalues = 2^5..3^6\n", "expected powers of one base, 2^5..2^10" },
+    { REST "[param K]\nvalues = 2^64\n", "expected powers of one base, 2^5..2^10, that fit into 64 bits" },
+    { REST "[param K]\nvalues = 2^1..2^9 step 2\n", "expected powers of one base" },
     { REST "[param K]\nvalues = list(range(1, 9))\n", "expected a..b, or a..b step s" },
     { REST "[param K]\nvalues = 1 2\n", "expected commas between values" },
     { REST "[param K]\nvalues = a, 1\n", "`1` is no name" },
@@ -508,6 +544,6 @@ START_TEST(every_example_parses)
 }
 END_TEST
 
-UNIT_MAIN("spec", a_full_file, ranges, a_space_that_lives_on_recordings, what_such_a_space_rules_out, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, a_key_of_the_rules, defaults, a_reference_from_a_file,
+UNIT_MAIN("spec", a_full_file, ranges, a_space_that_lives_on_recordings, what_such_a_space_rules_out, values_of_any_kind, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, a_key_of_the_rules, defaults, a_reference_from_a_file,
           quotes_crlf_bom_and_long_lines, mistakes_are_told_with_file_line_and_what_was_expected, a_missing_file, semantics_hold_what_changes_code_and_launches, every_allocation_may_fail,
           every_key_is_documented, every_example_parses)

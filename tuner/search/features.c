@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 enum { ORDERED, INDICATOR, SUM, DIFFERENCE, PRIOR, TWOS };
 enum { LOOKED_AT = 4096, MOST_INDICATORS = 8, MOST_PAIRS = 15, MOST_DERIVED = 2 * MOST_PAIRS + MT_MAX_PARAMS + 1, KNOWN_PRIORS = 8192 };
@@ -19,34 +20,56 @@ struct pair {
     size_t weight; /* how many combinations the two span */
 };
 
+/* A knob's value as a number, the text of a fraction too; NAN: it is a name. */
+static double number_of(const mt_param *param, size_t level)
+{
+    double number = NAN;
+    if (!param->is_string) return (double)param->numbers[level];
+    return mt_text_double(param->strings[level], &number) ? number : NAN;
+}
+
+static bool is_numeric(const mt_param *param)
+{
+    for (size_t k = 0; k < param->value_count; k++)
+        if (isnan(number_of(param, k))) return false;
+    return true;
+}
+
+/* numbers: NULL for names, which stand in the file's order. */
+static void place_by(const double *numbers, size_t count, float *place, float *logs)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t k = 0; numbers && k < count; k++) least = fmin(least, numbers[k]), most = fmax(most, numbers[k]);
+    for (size_t k = 0; k < count; k++) {
+        size_t below = 0; /* the place in the values' order, which the file's order need not be */
+        for (size_t i = 0; i < count; i++) below += numbers ? numbers[i] < numbers[k] : i < k;
+        float order = (float)below / (float)(count - 1);
+        place[k] = logs && most > least ? (order + (float)(log2(numbers[k] / least) / log2(most / least))) / 2 : order;
+        if (logs) logs[k] = (float)log2(numbers[k]);
+    }
+}
+
 static mt_status place_levels(mt_features *features, size_t knob, mt_error *err)
 {
     const mt_param *param = &mt_space_spec(features->space)->params[knob];
     size_t count = param->value_count;
-    int64_t least = INT64_MAX, most = INT64_MIN;
-    float *place = features->place[knob] = mt_alloc(count, sizeof *place);
-    if (!place) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    for (size_t k = 0; !param->is_string && k < count; k++) {
-        if (param->numbers[k] < least) least = param->numbers[k];
-        if (param->numbers[k] > most) most = param->numbers[k];
+    double *numbers = mt_alloc(count, sizeof *numbers);
+    float *place = features->place[knob] = mt_alloc(count, sizeof *place), *logs = NULL;
+    bool has_numbers = is_numeric(param), has_logs = has_numbers;
+    for (size_t k = 0; numbers && k < count; k++) {
+        numbers[k] = number_of(param, k);
+        has_logs = has_logs && numbers[k] > 0;
     }
-    for (size_t k = 0; k < count; k++) {
-        size_t below = 0; /* the place in the values' order, which the file's order need not be */
-        for (size_t i = 0; i < count; i++) below += param->is_string ? i < k : param->numbers[i] < param->numbers[k];
-        float order = (float)below / (float)(count - 1);
-        bool has_log = !param->is_string && least > 0 && most > least;
-        place[k] = has_log ? (order + (float)(log2((double)param->numbers[k] / (double)least) / log2((double)most / (double)least))) / 2 : order;
-    }
-    if (param->is_string || least <= 0) return MT_OK;
-    float *logs = features->logs[knob] = mt_alloc(count, sizeof *logs);
-    if (!logs) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    for (size_t k = 0; k < count; k++) logs[k] = (float)log2((double)param->numbers[k]);
-    return MT_OK;
+    if (has_logs) logs = features->logs[knob] = mt_alloc(count, sizeof *logs);
+    bool is_full = !numbers || !place || (has_logs && !logs);
+    if (!is_full) place_by(has_numbers ? numbers : NULL, count, place, logs);
+    mt_free(numbers);
+    return is_full ? MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory") : MT_OK;
 }
 
 static bool is_categorical(const mt_param *param)
 {
-    return param->is_string && param->value_count > 2 && param->value_count <= MOST_INDICATORS;
+    return !is_numeric(param) && param->value_count > 2 && param->value_count <= MOST_INDICATORS;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -76,7 +99,7 @@ static size_t choose_pairs(const mt_features *features, struct pair *pairs)
 static bool has_odd_parts(const mt_param *param)
 {
     bool has = false;
-    for (size_t k = 0; k < param->value_count; k++) has = has || (param->numbers[k] & (param->numbers[k] - 1)) != 0;
+    for (size_t k = 0; !param->is_string && k < param->value_count; k++) has = has || (param->numbers[k] & (param->numbers[k] - 1)) != 0;
     return has && param->value_count > 2;
 }
 

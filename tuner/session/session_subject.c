@@ -71,6 +71,20 @@ static mt_status choose_strategy(mt_run *run, mt_error *err)
     return MT_OK;
 }
 
+/* The given points that are not known, beside those that are. */
+static mt_status count_given(const mt_run *run, size_t *total, mt_error *err)
+{
+    const mt_history *history = &run->history;
+    const mt_point_list *points = run->job->points;
+    mt_index_map known = {0};
+    bool has_room = true;
+    *total = history->known_count;
+    for (size_t i = 0; i < history->known_count && has_room; i++) has_room = mt_index_map_put(&known, history->known[i].index, 0);
+    for (size_t i = 0; i < points->count; i++) *total += !mt_index_map_get(&known, points->items[i], NULL);
+    mt_index_map_free(&known);
+    return has_room ? MT_OK : mt_run_no_memory(err);
+}
+
 /* How many evaluations are meant, the known ones included. */
 static size_t count_total(const mt_run *run)
 {
@@ -80,8 +94,7 @@ static size_t count_total(const mt_run *run)
     size_t count = mt_shard_size(&run->shard, run->space), shared = history->known_count - history->own_count;
     size_t total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
     if (run->job->from != MT_POINTS_SEARCHED) total = run->job->points->count;
-    if (run->job->from == MT_POINTS_GIVEN) total += history->known_count;
-    else if (run->shard.count <= 1 && session->budget < SIZE_MAX - shared) total += shared;
+    if (run->shard.count <= 1 && session->budget < SIZE_MAX - shared) total += shared;
     if (is_exact && total > count && run->job->from == MT_POINTS_SEARCHED) total = count;
     return total < history->known_count ? history->known_count : total;
 }
@@ -270,7 +283,8 @@ static mt_status set_up(mt_run *run, mt_error *err)
     MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
     MT_TRY(mt_store_best_batch(session->store, &run->subject, &run->best_batch, err));
     if (run->job->from == MT_POINTS_GIVEN) MT_TRY(mt_session_given_points(session, run->job, &run->subject, run->space, err));
-    run->total = count_total(run);
+    if (run->job->from == MT_POINTS_GIVEN) MT_TRY(count_given(run, &run->total, err));
+    else run->total = count_total(run);
     choose_first(run);
     keep_to_shard(run);
     MT_TRY(store_comparison_points(run, err));

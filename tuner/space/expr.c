@@ -23,7 +23,7 @@ static bool is_word(const mt_token *t, const char *word)
 static const char *operator_meant(const mt_token *t)
 {
     static const struct { const char *word, *advice; } words[] = {
-        {"and", ": write &&"}, {"or", ": write ||"}, {"in", ": write a == 1 || a == 2"}, {"why", ": a reason stands in quotes, why \"TEXT\""},
+        {"and", ": write &&"}, {"or", ": write ||"}, {"why", ": a reason stands in quotes, why \"TEXT\""},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (is_word(t, words[i].word)) return words[i].advice;
@@ -237,8 +237,9 @@ typedef struct binary_operator {
     const char *jump; /* LOGIC: what skips the right side */
 } binary_operator;
 
+enum { EQUALITY_LEVEL = 3 };
 static const binary_operator operators[] = {
-    {"||", 1, LOGIC, "jt"}, {"&&", 2, LOGIC, "jf"}, {"==", 3, EQUALITY, NULL}, {"!=", 3, EQUALITY, NULL},
+    {"||", 1, LOGIC, "jt"}, {"&&", 2, LOGIC, "jf"}, {"==", EQUALITY_LEVEL, EQUALITY, NULL}, {"!=", EQUALITY_LEVEL, EQUALITY, NULL},
     {"<=", 4, RELATION, NULL}, {">=", 4, RELATION, NULL}, {"<", 4, RELATION, NULL}, {">", 4, RELATION, NULL},
     {"+", 5, ARITHMETIC, NULL}, {"-", 5, ARITHMETIC, NULL}, {"*", 6, ARITHMETIC, NULL}, {"/", 6, ARITHMETIC, NULL}, {"%", 6, ARITHMETIC, NULL},
 };
@@ -286,10 +287,46 @@ done:
     return st;
 }
 
+/* name in (a, b, …): name == a || name == b … */
+static mt_status parse_membership(mt_expr_parser *p, mt_operand *left)
+{
+    mt_status st = MT_OK;
+    int column = p->token.column;
+    const mt_operand named = *left;
+    if (p->items.failed) return MT_OK; /* told at the end */
+    const mt_item name = p->items.list[left->first];
+    if (!left->is_identifier) return mt_expr_fail(p, column, "'in' stands behind a name: expected one, as in BLOCK in (64, 128)");
+    advance(p);
+    if (!take_symbol(p, "(")) return fail_expected(p, "'(' and a list of values, as in BLOCK in (64, 128)");
+    size_t jump = 0;
+    bool is_first = true;
+    do {
+        mt_operand one = named, other;
+        if (!is_first) {
+            jump = mt_items_add_counted(&p->items, "jt", 0, column);
+            one.first = p->items.count;
+            mt_items_add(&p->items, name);
+        }
+        MT_TRY(parse_conditional(p, &other));
+        MT_TRY(mt_operand_check_equality(p, "==", &one, &other));
+        mt_items_add_word(&p->items, "==", column);
+        if (!is_first) {
+            mt_items_add_word(&p->items, "bool", column);
+            mt_items_land(&p->items, jump);
+        }
+        is_first = false;
+    } while (take_symbol(p, ","));
+    if (!take_symbol(p, ")")) return fail_expected(p, "',' or ')'");
+    *left = (mt_operand){.type = MT_TYPE_BOOL, .first = named.first, .column = named.column, .comparison_level = EQUALITY_LEVEL};
+done:
+    return st;
+}
+
 static mt_status parse_binary(mt_expr_parser *p, int least_level, mt_operand *out)
 {
     mt_status st = parse_unary(p, out);
     const binary_operator *op;
+    if (st == MT_OK && least_level <= EQUALITY_LEVEL && is_word(&p->token, "in")) st = parse_membership(p, out);
     while (st == MT_OK && (op = find_operator(p)) != NULL && op->level >= least_level) st = parse_right_side(p, op, out);
     return st;
 }

@@ -62,11 +62,15 @@ static void sort_macros(mt_options *options)
 
 /* ---- knobs ---- */
 
-/* K=8, or for strings K=K_v with every K_* numbered, so that #if K == K_v works for values that are not chosen too. */
+/* K=8, or for names K=K_v with every K_* numbered, so that #if K == K_v works for values that are not chosen too. Texts stand for themselves, K=float4, and K_INDEX=2 is what #if can tell. */
 static mt_status add_knob(const mt_param *param, size_t level, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
     if (!param->is_string) return add_formatted(options, err, "-D%s=%" PRId64, param->macro, param->numbers[level]);
+    if (param->is_verbatim) {
+        MT_TRY(add_formatted(options, err, "-D%s=%s", param->macro, param->strings[level]));
+        return add_formatted(options, err, "-D%s_INDEX=%zu", param->macro, level + 1);
+    }
     MT_TRY(add_formatted(options, err, "-D%s=%s_%s", param->macro, param->macro, param->strings[level]));
     for (size_t i = 0; i < param->value_count; i++) MT_TRY(add_formatted(options, err, "-D%s_%s=%zu", param->macro, param->strings[i], i + 1));
 done:
@@ -154,7 +158,7 @@ static mt_status add_words(const mt_env *env, const char *text, mt_options *opti
         char *expanded = NULL;
         if (word.kind == MT_WORD_PLAIN) st = mt_env_expand(env, word.text, &expanded, err);
         if (expanded && st == MT_OK) st = check_expanded(env, expanded, err);
-        bool is_taken = word.kind == MT_WORD_PLAIN && st == MT_OK;
+        bool is_taken = word.kind == MT_WORD_PLAIN && st == MT_OK && *expanded; /* a knob's empty text: an option that is off */
         if (!is_taken) mt_free(expanded);
         mt_free(word.text);
         if (is_taken) st = take(options, expanded, err);

@@ -25,7 +25,8 @@ static void add_knobs(const mt_spec *spec, const char *macro, mt_strbuf *owners)
         const char *rest = behind(macro, "", param->macro);
         if (rest && !*rest) add_owner(owners, "knob", " ", param->name);
         if (!rest || *rest++ != '_' || !param->is_string) continue;
-        for (size_t k = 0; k < param->value_count; k++)
+        if (param->is_verbatim && strcmp(rest, "INDEX") == 0) add_owner(owners, "the number of a value of knob", " ", param->name);
+        for (size_t k = 0; k < param->value_count && !param->is_verbatim; k++)
             if (strcmp(rest, param->strings[k]) == 0) add_owner(owners, rest, ", a value of knob ", param->name);
     }
 }

@@ -54,6 +54,7 @@ typedef struct mt_param {
     char *name;          /* params[0] is ALGO, made from the algorithms */
     char *macro;         /* as the source sees it: [kernel] macros and the name */
     bool is_string;
+    bool is_verbatim;    /* texts that the source sees as they stand: code, options, fractions; no names of macros */
     int64_t *numbers;    /* value_count, when integers */
     char **strings;      /* value_count, when strings */
     size_t value_count;

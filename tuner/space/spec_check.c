@@ -54,7 +54,7 @@ static mt_status check_value_macros(mt_reader *reader, mt_error *err)
     const mt_spec *spec = reader->spec;
     for (size_t k = 0; k < spec->param_count; k++) {
         const mt_param *param = &spec->params[k];
-        for (size_t other = 1; param->is_string && other < spec->param_count; other++) {
+        for (size_t other = 1; param->is_string && !param->is_verbatim && other < spec->param_count; other++) {
             size_t length = strlen(param->name);
             const char *name = spec->params[other].name;
             if (strncmp(name, param->name, length) != 0 || name[length] != '_') continue;

@@ -79,8 +79,9 @@ static mt_status add_number(mt_reader *reader, mt_param *param, int64_t number, 
     return MT_OK;
 }
 
+/* Numbers that follow each other by `step`, or by `factor` where that is not 0. */
 typedef struct number_range {
-    int64_t first, last, step;
+    int64_t first, last, step, factor;
 } number_range;
 
 static bool parse_integer(const char *text, size_t length, int64_t *number)
@@ -90,77 +91,128 @@ static bool parse_integer(const char *text, size_t length, int64_t *number)
     return mt_text_int64(text, length, number);
 }
 
-/* "a..b", "a..b step s" or one integer. */
+/* "2^5": the base and the power. */
+static bool parse_power(const char *text, size_t length, int64_t *base, int64_t *power)
+{
+    const char *caret = memchr(text, '^', length);
+    int64_t exponent;
+    if (!caret || !parse_integer(text, (size_t)(caret - text), base) || !parse_integer(caret + 1, length - (size_t)(caret + 1 - text), &exponent)) return false;
+    if (*base < 2 || exponent < 0) return false;
+    *power = 1;
+    for (; exponent > 0; exponent--)
+        if (__builtin_mul_overflow(*power, *base, power)) return false;
+    return true;
+}
+
+/* "a..b", "a..b step s", "2^5..2^10" or one integer. */
 static bool parse_range(const char *text, number_range *range)
 {
     const char *dots = strstr(text, ".."), *step = strstr(text, "step");
-    range->step = 1;
+    size_t left = dots ? (size_t)(dots - text) : strlen(text);
+    int64_t base;
+    *range = (number_range){.step = 1};
     if (!dots) {
-        bool ok = parse_integer(text, strlen(text), &range->first);
+        bool ok = strchr(text, '^') ? parse_power(text, left, &base, &range->first) : parse_integer(text, left, &range->first);
         range->last = range->first;
         return ok;
     }
+    if (memchr(text, '^', left)) return parse_power(text, left, &range->factor, &range->first) && parse_power(dots + 2, strlen(dots + 2), &base, &range->last) && base == range->factor;
     if (step && (step < dots || !parse_integer(step + 4, strlen(step + 4), &range->step) || range->step < 1)) return false;
     size_t right = step ? (size_t)(step - (dots + 2)) : strlen(dots + 2);
-    return parse_integer(text, (size_t)(dots - text), &range->first) && parse_integer(dots + 2, right, &range->last);
+    return parse_integer(text, left, &range->first) && parse_integer(dots + 2, right, &range->last);
+}
+
+/* The number behind `number`; false: that was the last. */
+static bool next_number(const number_range *range, int64_t *number)
+{
+    if (range->factor) return !__builtin_mul_overflow(*number, range->factor, number) && *number <= range->last;
+    if ((uint64_t)range->last - (uint64_t)*number < (uint64_t)range->step) return false;
+    *number += range->step;
+    return true;
 }
 
 static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const char *item, mt_error *err)
 {
-    double fraction;
     const char *advice = "expected all values of one kind";
     if (*item == '[' || *item == '(' || *item == '{') advice = "expected a list without brackets";
+    else if (strchr(item, '^')) advice = "expected powers of one base, 2^5..2^10, that fit into 64 bits";
     else if (strstr(item, "..") || strstr(item, "range(")) advice = "expected a..b, or a..b step s with a step of at least 1";
-    else if (mt_text_double(item, &fraction)) advice = reader->spec->is_recorded ? "expected fractions in quotes" : "a knob has no fractions: expected names, or numbers of a smaller unit";
     else if (strchr(item, ' ')) advice = "expected commas between values";
     return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; %s", item, advice);
 }
 
+static mt_status add_new_number(mt_reader *reader, const mt_ini_entry *entry, mt_param *param, int64_t number, size_t *capacity, mt_error *err)
+{
+    if (param->value_count == VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
+    for (size_t k = 0; k < param->value_count; k++) {
+        if (param->numbers[k] == number) return mt_reader_fail(reader, err, entry->line, "values: %" PRId64 " is there twice", number);
+    }
+    return add_number(reader, param, number, capacity, err);
+}
+
 static mt_status number_values(mt_reader *reader, const mt_ini_entry *entry, char **items, size_t count, mt_param *param, mt_error *err)
 {
+    mt_status st = MT_OK;
     size_t capacity = 0;
     for (size_t i = 0; i < count; i++) {
         number_range range;
         if (!parse_range(items[i], &range)) return no_number(reader, entry, items[i], err);
-        if (range.first > range.last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first",
-                                                items[i]);
-        for (int64_t number = range.first;; number += range.step) {
-            if (param->value_count == VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
-            for (size_t k = 0; k < param->value_count; k++) {
-                if (param->numbers[k] == number) return mt_reader_fail(reader, err, entry->line, "values: %" PRId64 " is there twice", number);
-            }
-            mt_status st = add_number(reader, param, number, &capacity, err);
-            if (st != MT_OK) return st;
-            if ((uint64_t)range.last - (uint64_t)number < (uint64_t)range.step) break;
-        }
+        if (range.first > range.last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first", items[i]);
+        int64_t number = range.first;
+        do MT_TRY(add_new_number(reader, entry, param, number, &capacity, err));
+        while (next_number(&range, &number));
     }
-    return MT_OK;
+done:
+    return st;
 }
 
-/* Where nothing is compiled a value need not be the end of a macro's name: "0.5", "a b". */
-static mt_status unquote_value(mt_reader *reader, const mt_ini_entry *entry, char **item, mt_error *err)
+static bool is_fraction(const char *item)
 {
-    bool is_quoted = **item == '"';
+    double number;
+    int64_t integer;
+    return mt_text_double(item, &number) && !mt_text_int64(item, strlen(item), &integer);
+}
+
+/* Values that are no names: texts in quotes, and fractions. All of a knob's values are then taken as they stand. */
+static bool has_texts(char *const *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (*items[i] == '"' || is_fraction(items[i])) return true;
+    return false;
+}
+
+/* A value is a part of a variant's name, "KNOB=VALUE;…", and of one line. */
+static bool is_sound_text(const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127 || strchr(";\"", *at)) return false;
+    return !strstr(text, "${") && *text != ' ' && (!*text || text[strlen(text) - 1] != ' ');
+}
+
+static mt_status read_text(mt_reader *reader, const mt_ini_entry *entry, char **item, mt_error *err)
+{
+    double number;
+    bool is_quoted = **item == '"', is_number = mt_text_double(*item, &number);
     char *plain = mt_ini_unquote(*item);
     if (!plain) return mt_reader_no_memory(reader, err);
     mt_free(*item);
     *item = plain;
-    if (is_quoted ? *plain && !strpbrk(plain, ";\"") : mt_text_is_identifier(plain, strlen(plain))) return MT_OK;
-    return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither a name nor a text in quotes without `;`; expected all values of one kind", plain);
+    if (is_quoted ? is_sound_text(plain) : is_number || mt_text_is_identifier(plain, strlen(plain))) return MT_OK;
+    return mt_reader_fail(reader, err, entry->line, "values: `%s`: expected a name, a number, or a text in quotes without `;`, `\"`, `${` and blanks at its ends", plain);
 }
 
 static mt_status string_values(mt_reader *reader, const mt_ini_entry *entry, char **items, size_t count, mt_param *param, mt_error *err)
 {
     mt_status st = MT_OK;
     param->is_string = true;
+    param->is_verbatim = has_texts(items, count);
     param->strings = mt_alloc(count, sizeof *param->strings);
     if (!param->strings) return mt_reader_no_memory(reader, err);
     if (count > VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
     for (size_t i = 0; i < count; i++) {
-        if (reader->spec->is_recorded) MT_TRY(unquote_value(reader, entry, &items[i], err));
+        if (param->is_verbatim) MT_TRY(read_text(reader, entry, &items[i], err));
         else if (!mt_text_is_identifier(items[i], strlen(items[i]))) {
-            return mt_reader_fail(reader, err, entry->line, "values: `%s` is no name; expected all values of one kind, integers or names",
-                                  items[i]);
+            return mt_reader_fail(reader, err, entry->line, "values: `%s` is no name; expected all values of one kind, integers or names; or other texts in quotes", items[i]);
         }
         for (size_t k = 0; k < i; k++) {
             if (strcmp(items[k], items[i]) == 0) return mt_reader_fail(reader, err, entry->line, "values: %s is there twice", items[i]);
@@ -178,10 +230,10 @@ mt_status mt_parse_values(mt_reader *reader, const mt_key_rule *rule, const mt_i
     mt_status st = MT_OK;
     char **items = NULL;
     size_t count = 0;
-    MT_TRY(mt_split(reader->spec->is_recorded ? entry->value : value, &items, &count, err)); /* a text in quotes stays one */
+    MT_TRY(mt_split(entry->value, &items, &count, err)); /* not `value`: a text in quotes stays one */
     if (count == 0) {
         st = mt_reader_fail(reader, err, entry->line, "values is empty: expected integers, ranges a..b or names, separated by commas");
-    } else if (mt_text_is_identifier(items[0], strlen(items[0])) || (reader->spec->is_recorded && *items[0] == '"')) {
+    } else if (mt_text_is_identifier(items[0], strlen(items[0])) || has_texts(items, count)) {
         st = string_values(reader, entry, items, count, object, err);
     } else {
         st = number_values(reader, entry, items, count, object, err);

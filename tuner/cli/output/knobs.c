@@ -19,10 +19,7 @@ static size_t add_some(mt_strbuf *out, const char *variant, const char *usual, b
         size_t length = strcspn(at, ";");
         if (is_told(at, length, usual) == told) {
             if (out->length > begin) mt_strbuf_add_char(out, ' ');
-            mt_strbuf item = {0};
-            mt_strbuf_add_bytes(&item, at, length);
-            mt_print_clean(out, mt_strbuf_text(&item), 0);
-            mt_strbuf_free(&item);
+            mt_print_knob(out, at, length);
             count++;
         }
         at += length + (at[length] == ';');

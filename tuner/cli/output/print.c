@@ -105,12 +105,44 @@ void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns)
     }
 }
 
+void mt_print_knob(mt_strbuf *buf, const char *knob, size_t length)
+{
+    mt_strbuf own = {0}, clean = {0};
+    mt_strbuf_add_bytes(&own, knob, length);
+    mt_print_clean(&clean, mt_strbuf_text(&own), 0);
+    const char *text = mt_strbuf_text(&clean), *value = strchr(text, '=');
+    if (value && (!value[1] || strchr(value, ' '))) mt_strbuf_addf(buf, "%.*s\"%s\"", (int)(value + 1 - text), text, value + 1);
+    else mt_strbuf_add(buf, text);
+    mt_strbuf_free(&clean);
+    mt_strbuf_free(&own);
+}
+
 void mt_print_knobs(mt_strbuf *buf, const char *variant)
 {
-    size_t start = buf->length;
-    mt_print_clean(buf, variant, 0);
-    for (size_t i = start; i < buf->length; i++)
-        if (buf->text[i] == ';') buf->text[i] = ' ';
+    for (const char *at = variant; *at; at += *at == ';') {
+        size_t length = strcspn(at, ";");
+        if (at > variant) mt_strbuf_add_char(buf, ' ');
+        mt_print_knob(buf, at, length);
+        at += length;
+    }
+}
+
+char *mt_print_unlisted(const char *knobs)
+{
+    const char part = strchr(knobs, ';') ? ';' : ' ';
+    bool is_quoted = false, is_parted = false;
+    char *out = mt_alloc(strlen(knobs) + 1, 1), *end = out;
+    for (const char *at = knobs; out && *at; at++) {
+        bool is_blank = *at == ' ' && (end == out || is_parted);
+        if (part == ' ' && *at == '"') is_quoted = !is_quoted;
+        else if (*at == part && !is_quoted) is_parted = end > out;
+        else if (!is_blank || is_quoted) {
+            if (is_parted) *end++ = ';';
+            is_parted = false;
+            *end++ = *at;
+        }
+    }
+    return out;
 }
 
 void mt_print_program(mt_strbuf *command)

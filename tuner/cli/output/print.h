@@ -30,8 +30,12 @@ const char *mt_print_seconds(double seconds, char *out, size_t size);
 /* Adds `text` as one line: white space becomes a space, what mt_text_is_shown refuses a '?';
  * white space at the end is dropped; at most max_columns characters, then "…" (0 = no limit). NULL adds nothing. */
 void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns);
-/* "ALGO=direct;CPB=8" → "ALGO=direct CPB=8", cleaned. */
+/* "CPB=8", cleaned; a value that is empty or has blanks in quotes: TYPE="unsigned int". */
+void mt_print_knob(mt_strbuf *buf, const char *knob, size_t length);
+/* "ALGO=direct;CPB=8" → "ALGO=direct CPB=8". */
 void mt_print_knobs(mt_strbuf *buf, const char *variant);
+/* The variant that is listed so, as it is stored, "ALGO=a;BLOCK=64"; what is stored so is left as it is. mt_free; NULL = out of memory. */
+char *mt_print_unlisted(const char *knobs);
 /* The tool as it was started ("build/bin/msda-tune"), quoted where a shell needs it: what a command that people copy begins with, since the tool need not be on PATH. */
 void mt_print_program(mt_strbuf *command);
 /* " --db FILE", the value quoted where a shell needs it, for commands that people copy; NULL adds nothing. */

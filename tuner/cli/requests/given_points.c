@@ -7,6 +7,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/space/space.h"
 
 void mt_given_points_free(mt_given_points *points)
@@ -17,13 +18,10 @@ void mt_given_points_free(mt_given_points *points)
     *points = (mt_given_points){0};
 }
 
-/* "ALGO=a BLOCK=64", as listings print it, is as good as "ALGO=a;BLOCK=64". */
 static mt_status parse(const mt_spec *spec, const char *where, const char *variant, mt_point *point, mt_error *err)
 {
-    char *text = mt_strdup(variant);
+    char *text = mt_print_unlisted(variant);
     if (!text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-    for (char *at = text; *at; at++)
-        if (*at == ' ') *at = ';';
     mt_error why;
     mt_status st = mt_point_parse(spec, text, point, &why);
     mt_free(text);

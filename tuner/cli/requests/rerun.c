@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/evaluate/event_queue.h"
 #include "tuner/worker/single_run.h"
 #include "tuner/evaluate/external_tool.h"
@@ -155,22 +156,13 @@ done:
     return st;
 }
 
-static bool is_verbatim(const char *given, const char *stored)
+/* Whether each "NAME=VALUE;" of `a` stands somewhere in `b`. */
+static bool is_within(const char *a, const char *b)
 {
-    while (*given && *stored && (*given == *stored || (*given == ' ' && *stored == ';'))) {
-        given++;
-        stored++;
-    }
-    return !*given && !*stored;
-}
-
-/* Whether each "NAME=VALUE" of `a` stands somewhere in `b`; each text with the characters that part its pairs. */
-static bool is_within(const char *a, const char *a_parts, const char *b, const char *b_parts)
-{
-    for (size_t length; *(a += strspn(a, a_parts)); a += length) {
+    for (size_t length; *a; a += length + (a[length] != '\0')) {
         bool found = false;
-        length = strcspn(a, a_parts);
-        for (const char *at = b; !found && *(at += strspn(at, b_parts)); at += strcspn(at, b_parts)) found = strcspn(at, b_parts) == length && memcmp(at, a, length) == 0;
+        length = strcspn(a, ";");
+        for (const char *at = b; !found && *at; at += strcspn(at, ";"), at += *at == ';') found = strcspn(at, ";") == length && memcmp(at, a, length) == 0;
         if (!found) return false;
     }
     return true;
@@ -178,6 +170,8 @@ static bool is_within(const char *a, const char *a_parts, const char *b, const c
 
 bool mt_rerun_same_variant(const char *given, const char *stored)
 {
-    if (!*given || !*stored) return *given == *stored;
-    return is_verbatim(given, stored) || (is_within(given, " ;", stored, ";") && is_within(stored, ";", given, " ;"));
+    char *pairs = mt_print_unlisted(given);
+    bool is_same = pairs && !*pairs == !*stored && is_within(pairs, stored) && is_within(stored, pairs);
+    mt_free(pairs);
+    return is_same;
 }

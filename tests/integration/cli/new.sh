@@ -1,0 +1,30 @@
+# shellcheck shell=bash disable=SC2154
+note "a first search space of a kernel; tests/integration/new_spaces.sh compiles what it makes"
+cp "$data"/new/*.cu .
+mt new stencil.cu
+cat stencil.ini
+mt new points.cu -o -
+mt new add.cu --quiet
+grep '^entry' add.ini
+mt check --space saxpy.ini
+note "from another folder the source keeps its place"
+mkdir spaces
+mt new saxpy.cu -o spaces/saxpy.ini
+grep '^source' spaces/saxpy.ini | steady
+note "what was there stays"
+mt new stencil.cu
+note "what can't be done is said"
+mt new
+mt new nowhere.cu
+printf 'int main() { return 0; }\n' >host.cu
+mt new host.cu
+printf '__global__ void one(float *a) { *a = 1; }\n__global__ void two(float *a);\n// __global__ void three(float *a) {}\n__global__ void four(float *a) { a[0] = 1; }\n' >several.cu
+mt new several.cu
+mt new several.cu --kernel two
+mt new several.cu --kernel four -o -
+printf 'template <typename T> __global__ void fill(T *a) { *a = 1; }\n' >template.cu
+mt new template.cu
+printf 'struct Box { int w, h; };\nextern "C" __global__ void box(float *a, Box b) { *a = b.w; }\nextern "C" __global__ void pages(float **a) { **a = 1; }\nextern "C" __global__ void look(const float *a, int n) { }\n' >types.cu
+mt new types.cu --kernel box
+mt new types.cu --kernel pages
+mt new types.cu --kernel look

@@ -1,0 +1,78 @@
+/* What a declaration of a kernel tells: names, types, what the body reads and writes, its name in compiled code. */
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/signature.h"
+
+#include <string.h>
+
+/* "name symbol: TYPE parameter access, …" of each kernel; access: r, w, rw of a pointer. */
+static char *described(const char *source)
+{
+    mt_signatures all;
+    mt_error err = {0};
+    mt_strbuf out = {0};
+    ck_assert_int_eq(mt_signatures_read(source, &all, &err), MT_OK);
+    for (size_t i = 0; i < all.count; i++) {
+        const mt_signature *kernel = &all.items[i];
+        mt_strbuf_addf(&out, "%s%s %s%s%s:", i ? "; " : "", kernel->name, kernel->symbol ? kernel->symbol : "?", kernel->is_template ? " template" : "", kernel->has_rows ? " rows" : "");
+        for (size_t k = 0; k < kernel->parameter_count; k++) {
+            const mt_parameter *p = &kernel->parameters[k];
+            mt_strbuf_addf(&out, "%s %s%s%.*s %s", k ? "," : "", p->is_const && p->pointers ? "const " : "", p->dtype ? p->dtype : p->type, p->pointers, "****", p->name);
+            if (p->pointers) mt_strbuf_addf(&out, " %s%s", p->is_read ? "r" : "", p->is_written ? "w" : "");
+        }
+    }
+    mt_signatures_free(&all);
+    char *text = mt_strdup(mt_strbuf_text(&out));
+    mt_strbuf_free(&out);
+    return text;
+}
+
+static const struct {
+    const char *source, *expected;
+} cases[] = {
+    {"extern \"C\" __global__ void k(const float *__restrict__ a, float *b, int n) { b[0] = a[n]; }", "k k: const f32* a r, f32* b w, i32 n"},
+    {"__global__ void k(float a[], int const n) { a[n] += 1; }", "k _Z1kPfi: f32* a rw, i32 n"},
+    {"__global__ void k(const float *a, const float *b, float *c) { c[0] = a[0]; }", "k _Z1kPKfS0_Pf: const f32* a r, const f32* b r, f32* c w"},
+    {"__global__ void k(float *a, const float *b, float *c) { c[0] = a[0]; }", "k _Z1kPfPKfS_: f32* a r, const f32* b r, f32* c w"},
+    {"__global__ void k(half *a, const __nv_bfloat16 *b, const half *c) { *a = *c; }", "k _Z1kP6__halfPK13__nv_bfloat16PKS_: f16* a w, const bf16* b r, const f16* c r"},
+    {"static __global__ __launch_bounds__(128, 2) void k(unsigned *a, unsigned int n, long long m, size_t s) { atomicAdd(&a[0], n); }", "k _Z1kPjjxm: u32* a rw, u32 n, i64 m, u64 s"},
+    {"__global__ void\n__launch_bounds__(N * (2))\nk(int *a) { a[threadIdx.y] = blockIdx.x; }", "k _Z1kPi rows: i32* a w"},
+    {"__global__ void k(float *a) { other(a); }", "k _Z1kPf: f32* a rw"},
+    {"__global__ void k(float4 *a, int *b) { a[0].x = 1; b[0]++; }", "k _Z1kP6float4Pi: f32* a w, i32* b rw"},
+    {"__global__ void k(float *a, float *b) { a[0] = b[0] == a[1]; }", "k _Z1kPfS_: f32* a rw, f32* b r"},
+    {"__global__ void k() { }\n__global__ void l(void) { }", "k _Z1kv:; l _Z1lv:"},
+    {"__global__ void k(float *, int) { }", "k _Z1kPfi: f32* arg1 rw, i32 arg2"},
+    {"template <typename T, int N> __global__ void k(T *a) { *a = N; }\n__global__ void l(int *a) { *a = 1; }", "k ? template: T* a w; l _Z1lPi: i32* a w"},
+    {"namespace n { __global__ void k(int *a) { *a = 1; } }\n__global__ void l(int *a) { *a = 1; }", "k ?: i32* a w; l _Z1lPi: i32* a w"},
+    {"extern \"C\" {\n__device__ int d() { return 1; }\n__global__ void k(int *a) { *a = d(); } }\n__global__ void l(int *a) { *a = 1; }", "k k: i32* a w; l _Z1lPi: i32* a w"},
+    {"// __global__ void no(int *a) {}\n/* __global__ void no(int *a) {} */\n#define NO __global__ void no(int *a) {}\nconst char *t = \"__global__ void no() {}\";\n__global__ void k(int *a);\n__global__ void k(int *a) { *a = '}'; a[1] = 2; }", "k _Z1kPi: i32* a w"},
+    {"__global__ void k(const Pair<int, 3> pair, uint64_t *a) { *a = pair.x; }", "k ?: Pair<int,3> pair, u64* a w"},
+    {"__global__ void k(float *a, int n = 3, bool b = (1 > 2)) { a[n] = b; }", "k _Z1kPfib: f32* a w, i32 n, u8 b"},
+    {"__global__ void k(int unsigned *a, long int b, signed c) { *a = b; }", "k _Z1kPjli: u32* a w, i64 b, i32 c"},
+    {"__global__", ""}, {"__global__ void", ""}, {"__global__ void k(", ""}, {"__global__ void k(int *a) {", "k _Z1kPi: i32* a rw"}, {"__global__ void k(int *a) { a[", "k _Z1kPi: i32* a r"}, {"\"", ""}, {"/*", ""}, {"}}}}{{{{", ""}, {"", ""},
+};
+
+START_TEST(kernels_as_they_are_declared)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = described(cases[i].source);
+        ck_assert_msg(strcmp(text, cases[i].expected) == 0, "%s\n  is read as %s\n  expected   %s", cases[i].source, text, cases[i].expected);
+        mt_free(text);
+    }
+}
+END_TEST
+
+/* No cut source reads behind its end, and none stays in a loop. */
+START_TEST(sources_cut_anywhere)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t length = strlen(cases[i].source); length-- > 0;) {
+            char *copy = mt_strndup(cases[i].source, length), *text = described(copy);
+            mt_free(text);
+            mt_free(copy);
+        }
+}
+END_TEST
+
+UNIT_MAIN("signature", kernels_as_they_are_declared, sources_cut_anywhere)
