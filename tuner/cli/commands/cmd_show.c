@@ -33,7 +33,7 @@ static const mt_option options[] = {
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
-    {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: as they were stored (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
+    {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: by shape (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
