@@ -172,6 +172,7 @@ typedef struct mt_lookup_model_arg {
     const mt_program *count, *offset;
     mt_lookup_model_list dims, strides, box;
     int32_t swizzle_bytes, l2_promotion_bytes;
+    const mt_program *swizzle;   /* instead of swizzle_bytes; NULL = none */
     bool fill_nan;
     const mt_program *value;     /* NULL: the literal */
     double literal;

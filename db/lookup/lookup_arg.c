@@ -154,6 +154,11 @@ mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_ar
     env->slots[env->block->model.loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = index };
     if ((st = length_of(env, arg->offset, 0, &reach, rule)) != MT_PROGRAM_OK) return st;
     overflows = __builtin_mul_overflow(reach, element_bytes, &info->offset_bytes);
+    if (arg->swizzle) {
+        uint64_t bytes;
+        if ((st = length_of(env, arg->swizzle, 0, &bytes, rule)) != MT_PROGRAM_OK) return st;
+        info->swizzle_bytes = bytes <= 128 ? (int32_t)bytes : -1;
+    }
     for (uint32_t i = 0; i < info->rank; i++) {
         uint64_t stride = 1, span;
         if ((st = length_of(env, arg->dims.items[i], 1, &info->dims[i], rule)) != MT_PROGRAM_OK) return st;

@@ -54,6 +54,7 @@ const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensor
     if (info->fill_nan && info->dtype > TUNELOOKUP_F64) return "filling with NaN needs a floating dtype";
     if (info->offset_bytes % ALIGNMENT) return "its offset is no multiple of 16 bytes";
     if (inner % ALIGNMENT) return "its box's inner dimension is no multiple of 16 bytes";
+    if (info->swizzle_bytes && info->swizzle_bytes != 32 && info->swizzle_bytes != 64 && info->swizzle_bytes != 128) return "its swizzle is none of 0, 32, 64 and 128 bytes";
     if (info->swizzle_bytes && inner > (uint64_t)info->swizzle_bytes) return "its box is wider than the swizzle";
     for (uint32_t i = 0; i < info->rank; i++) {
         if (info->box[i] > BOX_LIMIT || info->dims[i] > UINT64_C(1) << 32) return "its box or a dimension is too large";

@@ -43,6 +43,7 @@ static tunelookup_status load_tensormap(mt_lookup_model_reader *reader, const mt
     LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "count"), &arg->count));
     arg->loop = reader->loop = mt_lookup_json_text(from, "loop"); /* the count stands outside of the loop */
     LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "offset"), &arg->offset));
+    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "swizzle"), &arg->swizzle)); /* where it is no number */
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "dims"), MT_LOOKUP_MAP_RANK, &arg->dims));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "strides"), MT_LOOKUP_MAP_RANK - 1, &arg->strides));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "box"), MT_LOOKUP_MAP_RANK, &arg->box));

@@ -2,6 +2,7 @@
 # What the real NVRTC says of a source that does not compile, and what the tool makes of it: each text that the tool looks for is one that this compiler writes. Usage: check_reasons.sh TOOL
 # Skipped (77) without NVRTC.
 tool=$(realpath "$1")
+source_folder=$(realpath "$(dirname "$0")/../..")
 # shellcheck source=../toolkit.sh
 . "$(dirname "$0")/../toolkit.sh"
 skip_without_compiler "$tool"
@@ -80,6 +81,18 @@ write "#define BLOCK 64\\n#undef BLOCK\\n$kernel"
 says 'a knob that the source takes away' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew'
 write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = mode; }' '' mode
 says 'a knob whose name NVRTC uses' 'uses the name mode, which is the macro of a knob here'
+
+# Names that nvcc has without an #include: each gets its hint, and what the hint says compiles.
+names=$(sed -nE '/^static void add_name_hint/,/^}/p' "$source_folder/tuner/gpu/compile_log.c" | grep -oE '\{"[A-Za-z_0-9]+", "[^"]+"\}')
+[ "$(wc -l <<<"$names")" -gt 20 ] || { echo 'FAILED: the table of names was not found'; failed=1; }
+headers='' uses=''
+while IFS='"' read -r _ name _ instead _; do
+  write "extern \"C\" __global__ void k(float *out) { (void)sizeof($name); out[0] = 1; }"
+  says "the name $name" "msda-tune: $name comes from a header that nvcc includes unasked"
+  if [ "${instead:0:1}" = '#' ]; then headers+="$instead\n" uses+="(void)sizeof($name); "; else uses+="(void)sizeof($instead); "; fi
+done <<<"$names"
+write "${headers}extern \"C\" __global__ void k(float *out) { ${uses} out[threadIdx.x] = 1; }"
+check || { echo 'FAILED: the names with what their hints say'; cat out.txt; failed=1; }
 
 # The place of each mistake, for programs: file, line, severity.
 place() { # WAY LINE TEXT

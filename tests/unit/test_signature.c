@@ -19,7 +19,7 @@ static char *described(const char *source)
         for (size_t k = 0; k < kernel->parameter_count; k++) {
             const mt_parameter *p = &kernel->parameters[k];
             mt_strbuf_addf(&out, "%s %s%s%.*s %s", k ? "," : "", p->is_const && p->pointers ? "const " : "", p->dtype ? p->dtype : p->type, p->pointers, "****", p->name);
-            if (p->pointers) mt_strbuf_addf(&out, " %s%s", p->is_read ? "r" : "", p->is_written ? "w" : "");
+            if (p->pointers) mt_strbuf_addf(&out, " %s%s%s", p->is_read ? "r" : "", p->is_written ? "w" : "", p->is_added ? "+" : "");
         }
     }
     mt_signatures_free(&all);
@@ -36,8 +36,9 @@ static const struct {
     {"__global__ void k(const float *a, const float *b, float *c) { c[0] = a[0]; }", "k _Z1kPKfS0_Pf: const f32* a r, const f32* b r, f32* c w"},
     {"__global__ void k(float *a, const float *b, float *c) { c[0] = a[0]; }", "k _Z1kPfPKfS_: f32* a r, const f32* b r, f32* c w"},
     {"__global__ void k(half *a, const __nv_bfloat16 *b, const half *c) { *a = *c; }", "k _Z1kP6__halfPK13__nv_bfloat16PKS_: f16* a w, const bf16* b r, const f16* c r"},
-    {"static __global__ __launch_bounds__(128, 2) void k(unsigned *a, unsigned int n, long long m, size_t s) { atomicAdd(&a[0], n); }", "k _Z1kPjjxm: u32* a rw, u32 n, i64 m, u64 s"},
+    {"static __global__ __launch_bounds__(128, 2) void k(unsigned *a, unsigned int n, long long m, size_t s) { atomicAdd(&a[0], n); }", "k _Z1kPjjxm: u32* a rw+, u32 n, i64 m, u64 s"},
     {"__global__ void\n__launch_bounds__(N * (2))\nk(int *a) { a[threadIdx.y] = blockIdx.x; }", "k _Z1kPi rows: i32* a w"},
+    {"__global__ void k(float *a, int *b, int *c) { atomicAdd(a, 1.f); atomicMax(&b[3], 1); if (atomicAdd(c, 1) == 3) c[1] = 0; }", "k _Z1kPfPiS0_: f32* a rw+, i32* b rw+, i32* c rw"},
     {"__global__ void k(float *a) { other(a); }", "k _Z1kPf: f32* a rw"},
     {"__global__ void k(float4 *a, int *b) { a[0].x = 1; b[0]++; }", "k _Z1kP6float4Pi: f32* a w, i32* b rw"},
     {"__global__ void k(float *a, float *b) { a[0] = b[0] == a[1]; }", "k _Z1kPfS_: f32* a rw, f32* b r"},

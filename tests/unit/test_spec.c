@@ -354,7 +354,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg m]\nkind = tensormap\nof = uot\ndims = N\nbox = 1\n", "of = uot: no such tensor argument, did you mean `out`?" },
     { REST "[arg m]\nkind = tensormap\nof = out\ndims = N, 1\nbox = 1, 1\n", "[arg m] has 0 strides but 2 dims" },
     { REST "[arg m]\nkind = tensormap\nof = out\ndims = N\nbox = 1, 1\n", "box has 2 lengths but dims has 1" },
-    { REST "[arg m]\nkind = tensormap\nof = out\ndims = N\nbox = 1\nswizzle = 48\n", "expected one of none, 32, 64, 128" },
+    { REST "[arg m]\nkind = tensormap\nof = out\ndims = N\nbox = 1\nswizzle = 48\n", "swizzle = 48: expected none, 32, 64, 128, or an expression of knobs" },
     { REST "[arg m]\nkind = tensormap\nof = out\nfor = l < 3\ndims = N\nbox = 1\n", "expected NAME in 0..LAST" },
     { REST "[arg m]\nkind = tensormap\nof = out\nfor = N in 0..3\ndims = N\nbox = 1\n", "`N` is also a shape value" },
     { REST "[arg m]\nkind = tensormap\nof = out\nfor = l in 0..3\ndims = N\nbox = 1\n[arg q]\nkind = scalar\ndtype = i32\nvalue = l\n", "l" },

@@ -283,7 +283,7 @@ static void compare_map(const tunelookup_result *result, int arg, size_t map, co
         ck_assert_uint_eq(got.box[i], numbers->box[i]);
         if (i > 0) ck_assert_uint_eq(got.stride_bytes[i - 1], numbers->stride_bytes[i - 1]);
     }
-    ck_assert_int_eq(got.swizzle_bytes, from->swizzle_bytes);
+    ck_assert_int_eq(got.swizzle_bytes, numbers->swizzle_bytes);
     ck_assert_int_eq(got.fill_nan, from->fill_nan);
     ck_assert_int_eq(got.l2_promotion_bytes, from->l2_promotion_bytes);
 }

@@ -52,7 +52,7 @@ static CUresult encode(mt_gpu *gpu, const mt_arg *arg, const mt_plan_arg *plan, 
     for (uint32_t i = 0; i + 1 < map->rank; i++)
         strides[i] = map->stride_bytes[i];
     return gpu->cuda.cuTensorMapEncodeTiled(out, map_type(plan->map_dtype), map->rank, (void *)(uintptr_t)(base + map->offset_bytes), dims, strides, map->box,
-                                            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(arg->swizzle_bytes), map_l2(arg->l2_promotion_bytes),
+                                            steps, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(map->swizzle_bytes), map_l2(arg->l2_promotion_bytes),
                                             arg->fill_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 

@@ -165,6 +165,30 @@ static void add_header_hint(const char *log, const char *include_dir, const char
         mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", (int)length, name, include_dir);
 }
 
+/* `x.cu(1): error: identifier "uint" is undefined`: nvcc includes some of the host's headers unasked, NVRTC none. */
+static void add_name_hint(const char *log, mt_strbuf *hints)
+{
+    static const struct {
+        const char *name, *instead;
+    } names[] = {
+        {"uint", "unsigned int"}, {"ushort", "unsigned short"}, {"ulong", "unsigned long"}, {"uchar", "unsigned char"}, {"ssize_t", "long"},
+        {"int8_t", "#include <cstdint>"}, {"int16_t", "#include <cstdint>"}, {"int32_t", "#include <cstdint>"}, {"int64_t", "#include <cstdint>"}, {"uint8_t", "#include <cstdint>"}, {"uint16_t", "#include <cstdint>"},
+        {"uint32_t", "#include <cstdint>"}, {"uint64_t", "#include <cstdint>"}, {"uintptr_t", "#include <cstdint>"}, {"FLT_MAX", "#include <cfloat>"}, {"FLT_MIN", "#include <cfloat>"}, {"FLT_EPSILON", "#include <cfloat>"}, {"DBL_MAX", "#include <cfloat>"},
+        {"INT_MAX", "#include <climits>"}, {"INT_MIN", "#include <climits>"}, {"UINT_MAX", "#include <climits>"}, {"INFINITY", "#include <cmath>"}, {"NAN", "#include <cmath>"}, {"M_PI", "#include <cmath>"},
+        {"half", "#include <cuda_fp16.h>"}, {"__half", "#include <cuda_fp16.h>"}, {"__half2", "#include <cuda_fp16.h>"}, {"half2", "#include <cuda_fp16.h>"}, {"__nv_bfloat16", "#include <cuda_bf16.h>"}, {"nv_bfloat16", "#include <cuda_bf16.h>"},
+        {"CUDART_PI_F", "#include <math_constants.h>"}, {"CUDART_INF_F", "#include <math_constants.h>"},
+    };
+    static const char text[] = "error: identifier \"";
+    const char *found = strstr(log, text);
+    size_t length = found ? strcspn(found + sizeof text - 1, "\"\n") : 0;
+    for (size_t i = 0; found && i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i].name) != length || strncmp(names[i].name, found + sizeof text - 1, length) != 0) continue;
+        bool is_header = names[i].instead[0] == '#';
+        mt_strbuf_addf(hints, "msda-tune: %s comes from a header that nvcc includes unasked, and NVRTC does not: expected %s%s%s\n", names[i].name, is_header ? "" : "`", names[i].instead, is_header ? "" : "` in its place");
+        return;
+    }
+}
+
 /* "ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)", "ptxas error   : File uses too much global constant data (0x40000 bytes, 0x10000 max)" */
 static void add_size_hint(const char *log, mt_strbuf *hints)
 {
@@ -200,4 +224,5 @@ void mt_compile_hints(const char *log, const char *include_dir, const char *sear
     add_target_hint(log, hints);
     add_header_hint(log, include_dir, searched, hints);
     add_size_hint(log, hints);
+    add_name_hint(log, hints);
 }

@@ -20,6 +20,7 @@ typedef struct mt_plan_map {  /* one CUtensorMap; lengths as cuTensorMapEncodeTi
     uint64_t dims[MT_TENSORMAP_RANK];
     uint64_t stride_bytes[MT_TENSORMAP_RANK - 1];
     uint32_t box[MT_TENSORMAP_RANK];
+    int swizzle_bytes;
 } mt_plan_map;
 
 typedef struct mt_plan_arg {

@@ -108,6 +108,10 @@ static mt_status plan_map(mt_planner *planner, const mt_arg *arg, const mt_plan_
     bool overflows = false;
     if (arg->offset.program) MT_TRY(mt_planner_int(planner, &arg->offset, &offset));
     if (offset < 0) return mt_planner_refuse(planner, "[arg %s] offset is %" PRId64 ": must not be negative", arg->name, offset);
+    value = arg->swizzle_bytes;
+    if (arg->swizzle.program) MT_TRY(mt_planner_int(planner, &arg->swizzle, &value));
+    if (!mt_swizzle_exists(value)) return mt_planner_refuse(planner, "[arg %s] swizzle is %" PRId64 ": must be 0, 32, 64 or 128", arg->name, value);
+    map->swizzle_bytes = (int)value;
     map->rank = (uint32_t)arg->dims.count;
     reach = (uint64_t)offset;
     overflows = __builtin_mul_overflow((uint64_t)offset, bytes, &map->offset_bytes);

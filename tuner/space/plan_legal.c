@@ -152,15 +152,14 @@ static char *check_launch(const mt_env *env, const mt_plan *plan, const char *ki
 
 /* ---- tensor maps ---- */
 
-static char *check_inner_box(const mt_arg *arg, const mt_plan_map *map, uint64_t element_bytes, const char *title)
+static char *check_inner_box(const mt_plan_map *map, uint64_t element_bytes, const char *title)
 {
     uint64_t inner = map->box[0] * element_bytes;
     if (inner % alignment != 0) {
         return rule("%s TMA box: inner dimension %" PRIu64 " bytes, must be a multiple of %" PRIu64, title, inner, alignment);
     }
-    if (arg->swizzle_bytes && inner > (uint64_t)arg->swizzle_bytes) {
-        return rule("%s TMA box: %dB swizzle needs an inner box of at most %d bytes, it is %" PRIu64, title, arg->swizzle_bytes,
-                    arg->swizzle_bytes, inner);
+    if (map->swizzle_bytes && inner > (uint64_t)map->swizzle_bytes) {
+        return rule("%s TMA box: %dB swizzle needs an inner box of at most %d bytes, it is %" PRIu64, title, map->swizzle_bytes, map->swizzle_bytes, inner);
     }
     return NULL;
 }
@@ -210,7 +209,7 @@ static char *check_map(const mt_arg *arg, const mt_plan_arg *planned, size_t ind
         return rule("%s TMA: the offset is %" PRIu64 " bytes, must be a multiple of %" PRIu64, title, map->offset_bytes, alignment);
     }
     broken = check_lengths(map, title);
-    if (!broken) broken = check_inner_box(arg, map, element_bytes, title);
+    if (!broken) broken = check_inner_box(map, element_bytes, title);
     if (!broken) broken = check_box_fits(map, element_bytes, facts, title);
     return broken;
 }

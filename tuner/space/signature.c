@@ -129,6 +129,13 @@ static mt_status read_parameters(const char *at, const char *end, mt_signature *
 
 /* ---- what the body does ---- */
 
+/* Whether the words before `name` are `atomicAdd(` or `atomicAdd(&`. */
+static bool is_atomic(const mt_code_word before[3])
+{
+    mt_code_word function = mt_code_is(before[0], "&") ? before[2] : before[1];
+    return mt_code_is(mt_code_is(before[0], "&") ? before[1] : before[0], "(") && function.length > 6 && strncmp(function.at, "atomic", 6) == 0;
+}
+
 /* Behind `name`: an element that is only assigned to, `name[…] = …`, counts as written alone; all else as read and, where it is not const, maybe written. */
 static void note_use(const char *at, bool is_star, mt_parameter *parameter)
 {
@@ -148,24 +155,41 @@ static void note_use(const char *at, bool is_star, mt_parameter *parameter)
     else parameter->is_read = parameter->is_written = true; /* a += b; a++; or it is handed on */
 }
 
-static void read_body(const char *at, const char *end, mt_signature *signature)
+static void note_word(const char *at, const mt_code_word before[3], mt_code_word word, mt_signature *signature, bool *is_more)
 {
-    mt_code_word last = {"", 0}, owner = {"", 0}; /* the two words before */
-    for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end; owner = last, last = word) {
-        bool is_field = mt_code_is(last, ".");
-        if (is_field && mt_code_is(word, "y") && (mt_code_is(owner, "threadIdx") || mt_code_is(owner, "blockIdx"))) signature->has_rows = true;
-        for (size_t i = 0; mt_code_is_name(word) && !is_field && i < signature->parameter_count; i++) {
-            mt_parameter *parameter = &signature->parameters[i];
-            if (!parameter->pointers || !mt_code_is(word, parameter->name)) continue;
-            note_use(at, mt_code_is(last, "*"), parameter);
-            if (mt_code_is(last, "&")) parameter->is_read = parameter->is_written = true; /* atomicAdd(&a[i], 1) */
+    for (size_t i = 0; mt_code_is_name(word) && !mt_code_is(before[0], ".") && i < signature->parameter_count; i++) {
+        mt_parameter *parameter = &signature->parameters[i];
+        if (!parameter->pointers || !mt_code_is(word, parameter->name)) continue;
+        if (is_atomic(before)) {
+            parameter->is_added = parameter->is_read = parameter->is_written = true;
+            continue;
         }
+        is_more[i] = true;
+        note_use(at, mt_code_is(before[0], "*"), parameter);
+        if (mt_code_is(before[0], "&")) parameter->is_read = parameter->is_written = true;
+    }
+}
+
+static mt_status read_body(const char *at, const char *end, mt_signature *signature, mt_error *err)
+{
+    mt_code_word before[3] = {{"", 0}, {"", 0}, {"", 0}}; /* the last one first */
+    bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
+    if (!is_more) return no_memory(err);
+    for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end;) {
+        bool is_row = mt_code_is(before[0], ".") && mt_code_is(word, "y") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
+        signature->has_rows = signature->has_rows || is_row;
+        note_word(at, before, word, signature, is_more);
+        memmove(before + 1, before, 2 * sizeof *before);
+        before[0] = word;
     }
     for (size_t i = 0; i < signature->parameter_count; i++) {
         mt_parameter *parameter = &signature->parameters[i];
+        parameter->is_added = parameter->is_added && !is_more[i];
         if (parameter->is_const) parameter->is_read = true, parameter->is_written = false;
         else if (!parameter->is_read && !parameter->is_written) parameter->is_read = parameter->is_written = true;
     }
+    mt_free(is_more);
+    return MT_OK;
 }
 
 /* ---- declarations ---- */
@@ -225,7 +249,7 @@ static mt_status read_kernel(reader *r, mt_error *err)
     if (!(signature.name = mt_strndup(name.at, name.length))) return no_memory(err);
     MT_TRY(read_parameters(from, to, &signature, err));
     const char *body = r->at;
-    read_body(body, mt_code_skip(&r->at, '{', '}'), &signature);
+    MT_TRY(read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
     bool is_c = r->is_c || is_within(r, C_NAMES);
     signature.symbol = is_c ? mt_strdup(signature.name) : is_within(r, NAMED) ? NULL : mt_signature_mangle(&signature);
     MT_TRY(add(r, &signature, err));

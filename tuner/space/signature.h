@@ -16,6 +16,7 @@ typedef struct mt_parameter {
     int pointers;         /* how many */
     bool is_const;        /* what it points to */
     bool is_read, is_written; /* of a pointer: whether the body reads or writes elements; both where it can't be told */
+    bool is_added;        /* all that the body does with it is atomicAdd, atomicMax and their kind */
 } mt_parameter;
 
 typedef struct mt_signature {

@@ -71,6 +71,12 @@ typedef struct mt_constraint {
 } mt_constraint;
 
 typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;
+/* How many bytes a tensor map may swizzle; 0 = none. */
+static inline bool mt_swizzle_exists(int64_t bytes)
+{
+    return bytes == 0 || bytes == 32 || bytes == 64 || bytes == 128;
+}
+
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
 typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP } mt_init_kind;
 
@@ -103,7 +109,8 @@ typedef struct mt_arg {
     mt_expr count;            /* number of maps when is_array */
     mt_expr offset;           /* elements; program NULL = 0 */
     mt_expr_list dims, strides, box;
-    int swizzle_bytes;        /* 0, 32, 64, 128 */
+    int swizzle_bytes;        /* 0, 32, 64, 128; not used where there is */
+    mt_expr swizzle;          /* an expression of it; program NULL = none */
     bool fill_nan;
     int l2_promotion_bytes;   /* 0, 64, 128, 256 */
     /* scalar */

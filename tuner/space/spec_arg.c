@@ -229,6 +229,17 @@ done:
     return st;
 }
 
+/* A word, or an expression of knobs. */
+mt_status mt_parse_swizzle(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    mt_arg *arg = object;
+    int64_t bytes = 0;
+    bool is_number = mt_text_int64(value, strlen(value), &bytes);
+    if (is_number && !mt_swizzle_exists(bytes)) return mt_reader_fail(reader, err, entry->line, "swizzle = %s: expected none, 32, 64, 128, or an expression of knobs", value);
+    arg->swizzle_bytes = (int)bytes;
+    return is_number || strcmp(value, "none") == 0 ? MT_OK : mt_scope_expr(reader, entry->line, value, MT_TYPE_INT, &arg->swizzle, err);
+}
+
 /* ---- scalars ---- */
 
 mt_status mt_parse_scalar_value(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,

@@ -114,7 +114,7 @@ uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 {
     return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
                                                                                                                                    &arg->box) |
-           mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->value) |
+           mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->swizzle) | mt_scope_knobs(spec, &arg->value) |
            mt_scope_knobs_of_text(spec, arg->dtype_text);
 }
 

@@ -59,6 +59,7 @@ static void free_arg(mt_arg *arg)
     mt_expr_list_free(&arg->shape);
     mt_expr_free(&arg->count);
     mt_expr_free(&arg->offset);
+    mt_expr_free(&arg->swizzle);
     mt_expr_list_free(&arg->dims);
     mt_expr_list_free(&arg->strides);
     mt_expr_list_free(&arg->box);

@@ -142,6 +142,7 @@ mt_status mt_parse_when(mt_reader *, const mt_key_rule *, const mt_ini_entry *, 
 mt_status mt_parse_requires(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_dtype_text(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_init(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
+mt_status mt_parse_swizzle(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_of(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_for(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_scalar_value(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);

@@ -242,7 +242,8 @@ static void add_tensormap(mt_strbuf *out, const mt_arg *arg)
     add_exprs(out, "dims", &arg->dims);
     add_exprs(out, "strides", &arg->strides);
     add_exprs(out, "box", &arg->box);
-    add_int(out, "swizzle", arg->swizzle_bytes);
+    if (arg->swizzle.program) add_expr(out, "swizzle", &arg->swizzle);
+    else add_int(out, "swizzle", arg->swizzle_bytes);
     add_flag(out, "fill_nan", arg->fill_nan);
     add_int(out, "l2", arg->l2_promotion_bytes);
 }

@@ -20,7 +20,6 @@ static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT },
                                    { NULL, 0 } };
 static const mt_choice orders[] = { { "fixed", 0 }, { "any", 1 }, { NULL, 0 } };
 static const mt_choice zeroing[] = { { "never", 0 }, { "before_each", 1 }, { NULL, 0 } };
-static const mt_choice swizzles[] = { { "none", 0 }, { "32", 32 }, { "64", 64 }, { "128", 128 }, { NULL, 0 } };
 static const mt_choice fills[] = { { "zero", 0 }, { "nan", 1 }, { NULL, 0 } };
 static const mt_choice promotions[] = { { "none", 0 }, { "64", 64 }, { "128", 128 }, { "256", 256 }, { NULL, 0 } };
 
@@ -100,12 +99,12 @@ static const mt_key_rule tensor_rules[] = {
 };
 static const mt_key_rule tensormap_rules[] = {
     NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
-    NAMES(mt_arg, "swizzle", mt_parse_choice, swizzle_bytes, swizzles),
     NAMES(mt_arg, "fill", mt_parse_flag, fill_nan, fills),
     NAMES(mt_arg, "l2", mt_parse_choice, l2_promotion_bytes, promotions),
     NEEDED_LATER(mt_arg, "of", mt_parse_of, of, NULL),
     LATER(mt_arg, "for", mt_parse_for, count, NULL), /* before the keys that may read the loop variable */
     LATER(mt_arg, "offset", mt_parse_int_expr, offset, NULL),
+    LATER(mt_arg, "swizzle", mt_parse_swizzle, swizzle, NULL),
     NEEDED_LATER(mt_arg, "dims", mt_parse_expr_list, dims, &rank_1_to_5),
     LATER(mt_arg, "strides", mt_parse_expr_list, strides, &rank_0_to_4),
     NEEDED_LATER(mt_arg, "box", mt_parse_expr_list, box, &rank_1_to_5),

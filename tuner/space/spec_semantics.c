@@ -58,6 +58,7 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
     case MT_ARG_TENSORMAP:
         mt_strbuf_addf(line, " of=%s loop=%s swizzle=%d nan=%d l2=%d", spec->args[arg->of].name, arg->loop ? arg->loop : "",
                        arg->swizzle_bytes, arg->fill_nan, arg->l2_promotion_bytes);
+        add_expr(line, "swizzle", &arg->swizzle);
         add_expr(line, "count", &arg->count);
         add_expr(line, "offset", &arg->offset);
         add_list(line, "dims", &arg->dims);

@@ -29,7 +29,7 @@ static mt_status choose(const mt_signatures *signatures, const char *path, const
         if (!*chosen && (!name || strcmp(signatures->items[i].name, name) == 0)) *chosen = &signatures->items[i];
     }
     mt_status st = MT_OK;
-    if (signatures->count == 0) st = MT_FAIL(err, MT_ERR_SPEC, "%s: no __global__ function with a body: expected a CUDA source with the kernel", path);
+    if (signatures->count == 0) st = MT_FAIL(err, MT_ERR_SPEC, "%s: no __global__ function with a body (one that a macro declares is not seen): expected a CUDA source with the kernel", path);
     else if (!*chosen) st = MT_FAIL(err, MT_ERR_USAGE, "%s: no __global__ function %s: expected one of %s", path, name, mt_strbuf_text(&names));
     else if (!name && signatures->count > 1) st = MT_FAIL(err, MT_ERR_USAGE, "%s: several __global__ functions: choose one of %s with --kernel", path, mt_strbuf_text(&names));
     mt_strbuf_free(&names);

@@ -158,13 +158,14 @@ static void write_knobs(const writer *w)
 
 static void write_tensor(const writer *w, const mt_parameter *parameter)
 {
-    const char *role = !parameter->is_written ? "in" : parameter->is_read ? "inout" : "out";
+    const char *role = !parameter->is_written ? "in" : parameter->is_read && !parameter->is_added ? "inout" : "out";
     bool is_floating = strchr("fb", *parameter->dtype) != NULL;
     mt_strbuf_addf(w->out, "%s = %s %s [", parameter->name, role, parameter->dtype);
     add_total(w, w->out);
     if (parameter->lanes > 1) mt_strbuf_addf(w->out, ", %d", parameter->lanes);
     mt_strbuf_add(w->out, strcmp(role, "out") == 0 ? "]" : is_floating ? "] uniform(-1, 1)" : "] uniform(0, 1)");
-    mt_strbuf_addf(w->out, " ; guess: %s%s\n", w->size_count > 1 ? "its size; " : "", parameter->is_const ? "its values" : "out is written alone, inout read too");
+    if (parameter->is_added) mt_strbuf_addf(w->out, " zero before_each%s", is_floating ? " order any" : ""); /* sums of fractions depend on who comes first */
+    mt_strbuf_addf(w->out, " ; guess: %s%s\n", w->size_count > 1 ? "its size; " : "", parameter->is_const ? "its values" : parameter->is_added ? "it begins as zeros" : "out is written alone, inout read too");
 }
 
 static void write_arguments(const writer *w)
