@@ -11,6 +11,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The symbols file of SQLite's package names the oldest version of each function; what the database needs of it (db/CMakeLists.txt) is newer.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libsqlite3-0 (>= 3.26)")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-cuda-toolkit")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-cuda-toolkit, python3 (>= 3.10)")
 include(CPack)
 install(FILES ${CMAKE_SOURCE_DIR}/THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

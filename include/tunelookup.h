@@ -10,7 +10,7 @@
  *     tunelookup_result r;    tunelookup_find(plan, values, &r);                              per call: about 100 ns, no lock, no allocation
  *     tunelookup_param(&r, "QUERIES", &queries);  tunelookup_launch(&r, 0, &launch);  …
  *
- * Threads: any number of threads may call find and the accessors on one plan while one other calls prepare or refresh. prepare, refresh, flush_misses
+ * Threads: any number of threads may call find and the accessors on one plan while one other calls prepare or refresh. prepare, refresh, snapshot_id, flush_misses
  * and close on one tunelookup_db are the caller's to serialise. close must come last: it invalidates plans, results, cubins and texts.
  *
  * Fork: nothing is open and no lock is held between calls, so a child may go on with what its parent opened. As with every library, do not fork while another
@@ -219,6 +219,14 @@ TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *
 /* Reads the files again if they changed; plans answer from the new rows from then on, results found before stay valid (the old rows are freed by close). All plans or
  * none: on failure the old rows go on answering. Errors: those of open and prepare. */
 TUNELOOKUP_API tunelookup_status tunelookup_refresh(tunelookup_db *db);
+
+enum { TUNELOOKUP_SNAPSHOT_ID = 33 };
+
+/* Names all that may answer: 32 hex digits and a NUL, a hash of the files' contents (never of their paths, times or pages), of the flags RECORDED and USER_CUBINS and of this library's version. Processes whose ids are
+ * equal answer every question alike, on whatever machines: ranks compare theirs once, and do not refresh afterwards. What was prepared since open or the last refresh answers from exactly this
+ * snapshot; where a file changed since, the call says so (ERR_IO). Reads the files: some tens of milliseconds. On failure id is "". Serialise it like prepare.
+ * Errors: ARGUMENT, IO, and those of open. */
+TUNELOOKUP_API tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID]);
 
 /* Appends the misses counted so far (flag TUNELOOKUP_COUNT_MISSES) to a JSON-lines file (created 0600) and clears the counts that were written. Concurrent processes may
  * share the file. Errors: ARGUMENT (also for an SQLite database, and for a file in a share/msda-tune-shipped), NO_MEMORY, IO. */

@@ -189,26 +189,12 @@ static void add_knobs(const mt_report_subject *s, const mt_knob_effect *effects,
     mt_strbuf_add_char(json, ']');
 }
 
-static double weight_of(const mt_knob_effect *effect)
+/* Knobs by weight: the page's charts show them in this order. */
+static void add_ranked(const mt_report_subject *s, const size_t *order, mt_strbuf *json)
 {
-    return (isfinite(effect->overall) ? effect->overall : 0) + (isfinite(effect->near_best) ? effect->near_best : 0);
-}
-
-/* The knobs whose pairs are told, the weightiest first: what the winner does not have says nothing about it. Returns how many. */
-static size_t weightiest(const mt_report_subject *s, const mt_knob_effect *effects, size_t chosen[MOST_PAIRED])
-{
-    const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
-    size_t count = 0;
-    for (size_t k = 0; k < s->knob_count; k++) {
-        size_t at = count;
-        if (s->knobs[k].count < 2 || (best && strcmp(s->knobs[k].values[best->levels[k]], "–") == 0)) continue;
-        while (at && weight_of(&effects[chosen[at - 1]]) < weight_of(&effects[k])) at--;
-        if (at == MOST_PAIRED) continue;
-        count += count < MOST_PAIRED;
-        memmove(&chosen[at + 1], &chosen[at], (count - 1 - at) * sizeof *chosen);
-        chosen[at] = k;
-    }
-    return count;
+    mt_strbuf_add(json, ",\"ranked\":[");
+    for (size_t i = 0; i < s->knob_count; i++) mt_strbuf_addf(json, "%s%zu", i ? "," : "", order[i]);
+    mt_strbuf_add_char(json, ']');
 }
 
 static void add_pair(const mt_report_subject *s, size_t a, size_t b, double fastest, mt_strbuf *json)
@@ -225,14 +211,15 @@ static void add_pair(const mt_report_subject *s, size_t a, size_t b, double fast
     mt_strbuf_add(json, "]]");
 }
 
-/* [knob, knob, [slowdown of each pair of values, null = none]]. Where all points are in the page, the page makes them of these. */
-static void add_pairs(const mt_report_subject *s, const mt_knob_effect *effects, bool is_thinned, mt_strbuf *json)
+/* [knob, knob, [slowdown of each pair of values, null = none]], of the weightiest. Where all points are in the page, the page makes them of these. */
+static void add_pairs(const mt_report_subject *s, const mt_knob_effect *effects, const size_t *order, bool is_thinned, mt_strbuf *json)
 {
-    size_t chosen[MOST_PAIRED], count = is_thinned ? weightiest(s, effects, chosen) : 0;
     double fastest = mt_knobs_fastest(s);
+    size_t count = 0;
+    while (is_thinned && count < MOST_PAIRED && count < s->knob_count && !isnan(effects[order[count]].overall)) count++;
     mt_strbuf_add(json, ",\"pairs\":[");
-    for (size_t a = 0; a < count && !json->failed; a++)
-        for (size_t b = a + 1; b < count && !json->failed; b++) add_pair(s, chosen[a] < chosen[b] ? chosen[a] : chosen[b], chosen[a] < chosen[b] ? chosen[b] : chosen[a], fastest, json);
+    for (size_t i = 0; i < count && !json->failed; i++)
+        for (size_t k = i + 1; k < count && !json->failed; k++) add_pair(s, order[i] < order[k] ? order[i] : order[k], order[i] < order[k] ? order[k] : order[i], fastest, json);
     mt_strbuf_add_char(json, ']');
 }
 
@@ -281,7 +268,8 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
 {
     bool *is_chosen = mt_alloc(s->count, sizeof *is_chosen);
     mt_knob_effect *effects = mt_knobs_effects(s);
-    mt_status st = is_chosen && effects && choose(s, most, is_chosen) ? MT_OK : no_memory(err);
+    size_t *order = mt_alloc(s->knob_count + 1, sizeof *order);
+    mt_status st = is_chosen && effects && order && choose(s, most, is_chosen) ? MT_OK : no_memory(err);
     if (st != MT_OK) goto done;
     size_t before = *drawn;
     for (size_t i = 0; i < s->count; i++) *drawn += is_chosen[i];
@@ -296,12 +284,15 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
     if (!add_quantiles(s, json)) st = no_memory(err);
     add_steps(s, json);
     add_arms(s, json);
+    mt_knobs_rank(s, effects, order);
     add_knobs(s, effects, json);
-    add_pairs(s, effects, *drawn - before < s->count, json);
+    add_ranked(s, order, json);
+    add_pairs(s, effects, order, *drawn - before < s->count, json);
     add_points(s, is_chosen, json);
     mt_strbuf_add_char(json, '}');
 done:
     mt_knobs_effects_free(s, effects);
+    mt_free(order);
     mt_free(is_chosen);
     return st;
 }

@@ -7,6 +7,7 @@
 
 #include "reports/knobs.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 static void free_subject(mt_report_subject *s)
 {
@@ -27,6 +28,7 @@ void mt_report_data_free(mt_report_data *data)
 {
     for (size_t i = 0; i < data->count; i++) free_subject(&data->subjects[i]);
     mt_free(data->subjects);
+    mt_free(data->by_key);
     *data = (mt_report_data){0};
 }
 
@@ -44,16 +46,16 @@ static char *key_of(const mt_subject_names *n)
     return mt_strbuf_take(&key);
 }
 
-/* Where a key is, or belongs. */
+/* Where a key is in data->by_key, or belongs. */
 static size_t place_of(const mt_report_data *data, const char *key, bool *is_there)
 {
     size_t low = 0, high = data->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (strcmp(data->subjects[middle].key, key) < 0) low = middle + 1;
+        if (strcmp(data->subjects[data->by_key[middle]].key, key) < 0) low = middle + 1;
         else high = middle;
     }
-    *is_there = low < data->count && strcmp(data->subjects[low].key, key) == 0;
+    *is_there = low < data->count && strcmp(data->subjects[data->by_key[low]].key, key) == 0;
     return low;
 }
 
@@ -63,21 +65,30 @@ mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_n
     char *key = key_of(names);
     size_t place = key ? place_of(data, key, &is_there) : 0;
     mt_free(key);
-    return is_there ? &data->subjects[place] : NULL;
+    return is_there ? &data->subjects[data->by_key[place]] : NULL;
 }
 
 static mt_status no_memory(mt_error *err) { return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory"); }
 
+/* The last subject is the one at `place` of the order of keys. There is room. */
+static void put_key(mt_report_data *data, size_t place, size_t count)
+{
+    memmove(&data->by_key[place + 1], &data->by_key[place], (count - 1 - place) * sizeof *data->by_key);
+    data->by_key[place] = count - 1;
+}
+
 static mt_status insert_subject(mt_report_data *data, size_t place, char *key, const mt_subject_names *n, mt_error *err)
 {
     mt_report_subject *subjects = mt_grow(data->subjects, data->count, &data->capacity, sizeof *subjects);
-    if (!subjects) {
+    size_t *by_key = mt_grow(data->by_key, data->count, &data->key_capacity, sizeof *by_key);
+    if (subjects) data->subjects = subjects;
+    if (by_key) data->by_key = by_key;
+    if (!subjects || !by_key) {
         mt_free(key);
         return no_memory(err);
     }
-    data->subjects = subjects;
-    memmove(&subjects[place + 1], &subjects[place], (data->count++ - place) * sizeof *subjects);
-    mt_report_subject *s = &subjects[place];
+    put_key(data, place, ++data->count);
+    mt_report_subject *s = &subjects[data->count - 1];
     *s = (mt_report_subject){.key = key, .floor_ns = NAN, .flops = NAN, .dram_bytes = NAN, .best_ns = NAN, .best_low_ns = NAN, .best_high_ns = NAN, .default_ns = NAN, .baseline_ns = NAN,
                              .best_error = NAN};
     const struct { char **to; const char *from; } texts[] = {{&s->gpu_key, n->gpu_key}, {&s->gpu_name, n->gpu_name}, {&s->kernel, n->kernel}, {&s->kernel_key, n->kernel_key},
@@ -103,7 +114,7 @@ static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row
     size_t place = place_of(data, key, &is_there);
     if (is_there) mt_free(key);
     mt_status st = is_there ? MT_OK : insert_subject(data, place, key, &names, err);
-    *subject = &data->subjects[place];
+    if (st == MT_OK) *subject = &data->subjects[data->by_key[place]];
     return st;
 }
 
@@ -163,7 +174,7 @@ static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *e
     return rows[s->count - 1].variant ? MT_OK : no_memory(err);
 }
 
-typedef struct best_request { mt_store *store; mt_report_data *data; } best_request;
+typedef struct best_request { mt_store *store; mt_report_data *data; bool is_so_far; } best_request;
 
 static mt_status add_best(void *context, const mt_measurement_row *m, mt_error *err)
 {
@@ -173,6 +184,7 @@ static mt_status add_best(void *context, const mt_measurement_row *m, mt_error *
     if (!s) return MT_OK;
     mt_free(s->best);
     s->best = mt_strdup(m->variant);
+    s->is_so_far = r->is_so_far;
     s->best_id = m->id;
     s->final_id = m->final_id;
     s->tied = m->tied_count;
@@ -272,22 +284,25 @@ static int64_t newest_of(const mt_report_subject *s)
     return newest;
 }
 
-static const mt_report_subject *latest_of(const mt_report_data *data, const char *kernel)
+/* One of today's source, else the one with the kernel's newest row. */
+static const mt_report_subject *latest_of(const mt_report_data *data, const char *kernel, const char *today)
 {
     const mt_report_subject *latest = NULL;
     for (size_t i = 0; i < data->count; i++) {
         const mt_report_subject *s = &data->subjects[i];
-        if (strcmp(s->kernel, kernel) == 0 && (!latest || s->newest_unix_ms > latest->newest_unix_ms)) latest = s;
+        if (strcmp(s->kernel, kernel) != 0) continue;
+        if (today && strcmp(s->kernel_key, today) == 0) return s;
+        if (!latest || s->newest_unix_ms > latest->newest_unix_ms) latest = s;
     }
     return latest;
 }
 
-/* The source of a kernel's newest row is today's. */
-static void mark_current(mt_report_data *data)
+static void mark_current(mt_report_data *data, const mt_report_lookup *lookup)
 {
     const mt_report_subject *latest = NULL;
     for (size_t i = 0; i < data->count; i++) {
-        if (begins_kernel(data, i)) latest = latest_of(data, data->subjects[i].kernel);
+        const char *kernel = data->subjects[i].kernel;
+        if (begins_kernel(data, i)) latest = latest_of(data, kernel, lookup ? lookup->today(lookup->context, kernel) : NULL);
         data->subjects[i].is_current = strcmp(latest->kernel_key, data->subjects[i].kernel_key) == 0;
     }
 }
@@ -306,8 +321,11 @@ bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *f
         mt_strbuf_add(&key, parts[i]);
         mt_strbuf_add_char(&key, '\1');
     }
-    for (size_t i = place_of(data, mt_strbuf_text(&key), &is_there); !key.failed && !has && i < data->count && strncmp(data->subjects[i].key, key.text, key.length) == 0; i++)
-        has = data->subjects[i].best && mt_report_is_same_group(first, &data->subjects[i]);
+    for (size_t i = place_of(data, mt_strbuf_text(&key), &is_there); !key.failed && !has && i < data->count; i++) {
+        const mt_report_subject *s = &data->subjects[data->by_key[i]];
+        if (strncmp(s->key, key.text, key.length) != 0) break;
+        has = s->best && !s->is_so_far && mt_report_is_same_group(first, s);
+    }
     mt_strbuf_free(&key);
     return has;
 }
@@ -319,15 +337,44 @@ size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row
     return s ? (size_t)(s - data->subjects) : SIZE_MAX;
 }
 
-mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_data *data, mt_error *err)
+/* ---- their order: that of SUBJECT_ORDER ---- */
+
+static int by_order(const void *a, const void *b)
 {
-    best_request request = {store, data};
+    const mt_report_subject *x = a, *y = b;
+    int gpu = strcmp(x->gpu_key, y->gpu_key), kernel = strcmp(x->kernel, y->kernel), source = strcmp(x->kernel_key, y->kernel_key), shape = mt_text_natural(x->shape, strlen(x->shape), y->shape, strlen(y->shape));
+    if (gpu) return x->of_gpu != y->of_gpu ? (x->of_gpu < y->of_gpu ? 1 : -1) : gpu;
+    if (kernel || source) return kernel ? kernel : source;
+    return shape ? shape : strcmp(x->key, y->key);
+}
+
+static void sort_subjects(mt_report_data *data)
+{
+    for (size_t i = 0, first = 0; i < data->count; i++) { /* keys begin with the GPU's */
+        const char *gpu_key = data->subjects[data->by_key[i]].gpu_key;
+        if (i + 1 < data->count && strcmp(gpu_key, data->subjects[data->by_key[i + 1]].gpu_key) == 0) continue;
+        for (size_t k = first; k <= i; k++) data->subjects[data->by_key[k]].of_gpu = i + 1 - first;
+        first = i + 1;
+    }
+    if (data->count) qsort(data->subjects, data->count, sizeof *data->subjects, by_order);
+    size_t count = data->count;
+    for (data->count = 0; data->count < count; data->count++) {
+        bool is_there;
+        put_key(data, place_of(data, data->subjects[data->count].key, &is_there), data->count + 1);
+    }
+}
+
+mt_status mt_report_load(mt_store *store, const mt_filter *filter, const mt_report_lookup *lookup, mt_report_data *data, mt_error *err)
+{
+    best_request winners = {store, data, false}, so_far = {store, data, true};
     mt_status st;
     MT_TRY(mt_query_measurements(store, filter, add_row, data, err));
-    MT_TRY(mt_query_best(store, filter, add_best, &request, err));
+    sort_subjects(data);
+    MT_TRY(mt_query_best(store, filter, add_best, &winners, err));
+    MT_TRY(mt_query_so_far(store, filter, add_best, &so_far, err));
     MT_TRY(make_labels(data, err));
     for (size_t i = 0; i < data->count; i++) data->subjects[i].place = i, data->subjects[i].newest_unix_ms = newest_of(&data->subjects[i]);
-    mark_current(data);
+    mark_current(data, lookup);
     for (size_t i = 0; i < data->count; i++) {
         MT_TRY(mark_newest(&data->subjects[i], err));
         if (!mt_knobs_find(&data->subjects[i])) st = no_memory(err);

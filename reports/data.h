@@ -3,6 +3,7 @@
 #define MT_REPORTS_DATA_H
 
 #include "db/store/query_page.h"
+#include "reports/report_lookup.h"
 
 /* One measurement. */
 typedef struct mt_row {
@@ -27,13 +28,14 @@ typedef struct mt_knob {
 /* What is ranked together. */
 typedef struct mt_report_subject {
     size_t place;            /* among the subjects: what rows of tables refer to */
+    size_t of_gpu;           /* how many subjects its GPU has */
     char *key;               /* all that identifies it */
     char *label;             /* "msda · seed48 · local15 · H100 · cold", as long as needed to tell subjects apart */
     char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload;
     mt_l2 l2;
     mt_origin origin;
     int64_t newest_unix_ms;  /* when its last row was stored */
-    bool is_current;         /* of the kernel's source that was measured last: rows of older ones are history */
+    bool is_current;         /* of the kernel's source of today, or without rows of that, of the one that was measured last: rows of others are history */
     mt_row *rows;            /* in the order they were stored */
     size_t count, capacity;
     mt_knob *knobs;          /* those that any row names, in the order of the texts */
@@ -42,6 +44,7 @@ typedef struct mt_report_subject {
     size_t arm_count, arm_capacity;
     double floor_ns, flops, dram_bytes;   /* the model's; NAN = none */
     /* The winner, NAN/NULL without one. */
+    bool is_so_far;          /* there is none yet: the fastest one that was measured stands in */
     char *best;
     int64_t best_id, final_id, tied;
     double best_ns, best_low_ns, best_high_ns, default_ns, baseline_ns, best_error;
@@ -49,12 +52,14 @@ typedef struct mt_report_subject {
 } mt_report_subject;
 
 typedef struct mt_report_data {
-    mt_report_subject *subjects; /* ordered by GPU, kernel, shape, workload, cache state, origin */
+    mt_report_subject *subjects; /* the GPU with most of them first; ordered by kernel, shape, workload, cache state, origin */
     size_t count, capacity;
+    size_t *by_key, key_capacity; /* places of the subjects in the order of their keys */
     size_t rows;
 } mt_report_data;
 
-mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_data *data, mt_error *err);
+/* `lookup` knows which sources are today's; NULL = nobody does. */
+mt_status mt_report_load(mt_store *store, const mt_filter *filter, const mt_report_lookup *lookup, mt_report_data *data, mt_error *err);
 void mt_report_data_free(mt_report_data *data);
 /* The subject that names say; NULL when it has no measurement. */
 mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_names *names);

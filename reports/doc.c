@@ -119,25 +119,35 @@ static mt_block *table_of(const mt_doc *doc)
     return block;
 }
 
-void mt_doc_fold(mt_doc *doc, size_t told, size_t shown)
+void mt_doc_fold(mt_doc *doc, size_t told, size_t shown, const char *folded)
 {
     if (doc->failed) return;
     mt_block *block = table_of(doc);
     block->told = told;
     block->shown = shown;
+    block->folded = folded;
 }
 
-void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *note, const char *common)
+static void add_group(mt_doc *doc, size_t cell, bool is_folded, const char *title, const char *note, const char *common)
 {
-    if (doc->failed) return;
     mt_block *block = table_of(doc);
     mt_group *groups = mt_grow(block->groups, block->group_count, &block->group_capacity, sizeof *groups);
     doc->failed = !groups;
     if (!groups) return;
     block->groups = groups;
     mt_group *group = &groups[block->group_count++];
-    *group = (mt_group){block->cell_count, mt_strdup(title), mt_strdup(note), mt_strdup(common), is_folded};
+    *group = (mt_group){cell, mt_strdup(title), mt_strdup(note), mt_strdup(common), is_folded};
     doc->failed = !group->title || !group->note || !group->common;
+}
+
+void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *note, const char *common)
+{
+    if (!doc->failed) add_group(doc, table_of(doc)->cell_count, is_folded, title, note, common);
+}
+
+void mt_doc_split(mt_doc *doc, size_t row, bool is_folded, const char *title)
+{
+    if (!doc->failed) add_group(doc, row * table_of(doc)->column_count, is_folded, title, "", "");
 }
 
 typedef struct sort_key { double key; size_t row; } sort_key;

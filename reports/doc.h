@@ -50,6 +50,7 @@ typedef struct mt_block {
     size_t cell_count, cell_capacity;
     size_t told;              /* leading columns that the groups' titles tell: files have them, a page does not repeat them */
     size_t shown;             /* columns behind those that a page shows; the rest is folded in each row. 0 = all */
+    const char *folded;       /* what the page calls that rest; static */
     mt_group *groups;
     size_t group_count, group_capacity;
     mt_strbuf data;           /* chart: members of a JSON object, without its braces */
@@ -79,11 +80,13 @@ void mt_doc_note(mt_doc *doc, const char *format, ...) __attribute__((format(pri
 void mt_doc_figure(mt_doc *doc, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Begins a table; columns end with a NULL title. Its cells follow, row by row; a table without any is not shown. */
 void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_column *columns);
-/* Of the table begun last: a page leaves out the first `told` columns, shows the `shown` behind them, and folds the rest, row by row. */
-void mt_doc_fold(mt_doc *doc, size_t told, size_t shown);
+/* Of the table begun last: a page leaves out the first `told` columns, shows the `shown` behind them, and folds the rest, row by row, under the word `folded`. */
+void mt_doc_fold(mt_doc *doc, size_t told, size_t shown, const char *folded);
 /* The rows that follow, up to the next group, stand under this title. `common` is what their knobs are told against, as a variant's text; it may be "". */
 void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *note, const char *common);
-/* Orders the rows of the table begun last, which has no groups, by keys[row], the least first; equal ones keep their order. */
+/* The rows from number `row` on stand under this title. */
+void mt_doc_split(mt_doc *doc, size_t row, bool is_folded, const char *title);
+/* Orders the rows of the table begun last, which has one group at most, by keys[row], the least first; equal ones keep their order. */
 void mt_doc_sort(mt_doc *doc, const double *keys);
 void mt_doc_text(mt_doc *doc, const char *text); /* NULL = empty */
 void mt_doc_textf(mt_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));

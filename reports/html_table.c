@@ -98,7 +98,7 @@ static part part_of(const mt_block *table, size_t first, size_t last)
 /* What a row has besides: told on request. */
 static void add_folded(mt_strbuf *page, const part *p, size_t row)
 {
-    mt_strbuf_add(page, "<details class=\"more\"><summary>All knobs, launch</summary><dl>");
+    mt_strbuf_addf(page, "<details class=\"more\"><summary>%s</summary><dl>", p->table->folded);
     for (size_t column = p->to; column < p->table->column_count; column++) {
         const mt_cell *cell = &p->table->cells[row + column];
         if (is_empty_cell(cell)) continue;
@@ -166,9 +166,13 @@ static void add_group(mt_strbuf *page, const mt_block *table, size_t number)
     if (p.to < table->column_count) p.hidden[p.to - 1] = false; /* the folded ones stand in it */
     mt_strbuf_addf(page, "<details class=\"group\"%s><summary><h3>", group->is_folded ? "" : " open");
     mt_html_text(page, group->title);
-    mt_strbuf_add(page, "</h3></summary><p>");
-    mt_html_text(page, group->note);
-    mt_strbuf_add(page, "</p>\n");
+    mt_strbuf_add(page, "</h3></summary>");
+    if (*group->note) {
+        mt_strbuf_add(page, "<p>");
+        mt_html_text(page, group->note);
+        mt_strbuf_add(page, "</p>");
+    }
+    mt_strbuf_add_char(page, '\n');
     if (*group->common) {
         mt_strbuf_add(page, "<details class=\"common\"><summary>Knobs that the rows do not repeat</summary><p class=\"v\">");
         add_knobs(page, group->common);

@@ -137,12 +137,12 @@ double mt_knobs_fastest(const mt_report_subject *s)
 
 static bool counts(const mt_row *row) { return row->is_newest && row->is_timed; }
 
-/* Slowdowns of the rows with one value (all rows for NOT_SET), sorted; returns how many. */
+/* Slowdowns of the rows with one value, sorted; returns how many. */
 static size_t slowdowns_of(const mt_report_subject *s, size_t knob, size_t level, double fastest, double *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (counts(&s->rows[i]) && (level == NOT_SET || s->rows[i].levels[knob] == level)) out[count++] = s->rows[i].median_ns / fastest;
+        if (counts(&s->rows[i]) && s->rows[i].levels[knob] == level) out[count++] = s->rows[i].median_ns / fastest;
     mt_stats_sort(out, count);
     return count;
 }
@@ -165,19 +165,31 @@ static mt_level_effect level_effect(const mt_report_subject *s, size_t knob, siz
     return e;
 }
 
-/* Rows that tell of a knob: with a time, and in which it is active. */
-static bool tells(const mt_report_subject *s, const mt_row *row, size_t knob)
+/* The level of the winner's algorithm, of the knob that is called so; NOT_SET without such a knob or a winner. */
+static uint16_t algorithm_of(const mt_report_subject *s, const mt_row *best, size_t *knob)
 {
-    return counts(row) && strcmp(s->knobs[knob].values[row->levels[knob]], inactive) != 0;
+    for (*knob = 0; best && *knob < s->knob_count; ++*knob)
+        if (strcmp(s->knobs[*knob].name, "ALGO") == 0) return best->levels[*knob];
+    return NOT_SET;
 }
 
+/* Marks the rows that tell what knobs are worth: those of the winner's algorithm that have a time. Knobs of others say nothing about it. */
+static void mark_telling(const mt_report_subject *s, const mt_row *best, bool *tells)
+{
+    size_t knob;
+    uint16_t algorithm = algorithm_of(s, best, &knob);
+    for (size_t i = 0; i < s->count; i++) tells[i] = counts(&s->rows[i]) && (algorithm == NOT_SET || s->rows[i].levels[knob] == algorithm);
+}
+
+static bool is_active(const mt_report_subject *s, const mt_row *row, size_t knob) { return strcmp(s->knobs[knob].values[row->levels[knob]], inactive) != 0; }
+
 /* Variance of the values' means of log time, over the variance of log time. */
-static double overall_effect(const mt_report_subject *s, size_t knob)
+static double overall_effect(const mt_report_subject *s, const bool *tells, size_t knob)
 {
     double sum = 0, squares = 0, between = 0;
     size_t count = 0, levels = 0;
     for (size_t i = 0; i < s->count; i++) {
-        if (!tells(s, &s->rows[i], knob)) continue;
+        if (!tells[i] || !is_active(s, &s->rows[i], knob)) continue;
         double x = log(s->rows[i].median_ns);
         sum += x;
         squares += x * x;
@@ -188,7 +200,7 @@ static double overall_effect(const mt_report_subject *s, size_t knob)
         double level_sum = 0;
         size_t n = 0;
         for (size_t i = 0; i < s->count; i++)
-            if (s->rows[i].levels[knob] == level && tells(s, &s->rows[i], knob)) level_sum += log(s->rows[i].median_ns), n++;
+            if (s->rows[i].levels[knob] == level && tells[i] && is_active(s, &s->rows[i], knob)) level_sum += log(s->rows[i].median_ns), n++;
         if (n) between += (double)n * pow(level_sum / (double)n - sum / (double)count, 2);
         levels += n > 0;
     }
@@ -196,17 +208,17 @@ static double overall_effect(const mt_report_subject *s, size_t knob)
 }
 
 /* Pearson divergence of the values' frequencies among rows up to `limit` from those of all rows. */
-static double divergence(const mt_report_subject *s, size_t knob, double limit_ns)
+static double divergence(const mt_report_subject *s, const bool *tells, size_t knob, double limit_ns)
 {
     double sum = 0;
     size_t all = 0, top = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (tells(s, &s->rows[i], knob)) all++, top += s->rows[i].median_ns <= limit_ns;
+        if (tells[i] && is_active(s, &s->rows[i], knob)) all++, top += s->rows[i].median_ns <= limit_ns;
     if (!top || top == all) return 0;
     for (size_t level = 0; level < s->knobs[knob].count; level++) {
         size_t in_all = 0, in_top = 0;
         for (size_t i = 0; i < s->count; i++)
-            if (s->rows[i].levels[knob] == level && tells(s, &s->rows[i], knob)) in_all++, in_top += s->rows[i].median_ns <= limit_ns;
+            if (s->rows[i].levels[knob] == level && tells[i] && is_active(s, &s->rows[i], knob)) in_all++, in_top += s->rows[i].median_ns <= limit_ns;
         if (!in_all) continue;
         double p = (double)in_all / (double)all, q = (double)in_top / (double)top;
         sum += p * (q / p - 1) * (q / p - 1);
@@ -214,29 +226,47 @@ static double divergence(const mt_report_subject *s, size_t knob, double limit_n
     return sum;
 }
 
-static void rate_knobs(const mt_report_subject *s, double fastest, double *scratch, mt_knob_effect *effects)
+static void rate_knobs(const mt_report_subject *s, const mt_row *best, const bool *tells, double *scratch, mt_knob_effect *effects)
 {
     double sum = 0;
-    size_t timed = slowdowns_of(s, 0, NOT_SET, fastest, scratch);
-    double limit_ns = timed ? mt_stats_quantile(scratch, timed, 0.1) * fastest * (1 + 1e-12) : 0;
+    size_t timed = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (tells[i]) scratch[timed++] = s->rows[i].median_ns;
+    mt_stats_sort(scratch, timed);
+    double limit_ns = timed ? mt_stats_quantile(scratch, timed, 0.1) * (1 + 1e-12) : 0;
     for (size_t k = 0; k < s->knob_count; k++) {
-        effects[k].overall = overall_effect(s, k);
-        sum += effects[k].near_best = divergence(s, k, limit_ns);
+        bool is_rated = !best || is_active(s, best, k);
+        effects[k].overall = is_rated ? overall_effect(s, tells, k) : NAN;
+        effects[k].near_best = isnan(effects[k].overall) ? NAN : divergence(s, tells, k, limit_ns);
+        if (!isnan(effects[k].near_best)) sum += effects[k].near_best;
     }
     for (size_t k = 0; k < s->knob_count; k++) effects[k].near_best = sum > 0 ? effects[k].near_best / sum : NAN;
+}
+
+void mt_knobs_rank(const mt_report_subject *s, const mt_knob_effect *effects, size_t *order)
+{
+    for (size_t k = 0; k < s->knob_count; k++) {
+        size_t at = k;
+        double weight = isnan(effects[k].overall) ? -1 : effects[k].overall;
+        for (; at && (isnan(effects[order[at - 1]].overall) ? -1 : effects[order[at - 1]].overall) < weight; at--) order[at] = order[at - 1];
+        order[at] = k;
+    }
 }
 
 mt_knob_effect *mt_knobs_effects(const mt_report_subject *s)
 {
     double fastest = mt_knobs_fastest(s), *scratch = mt_alloc(s->count, sizeof *scratch);
     mt_knob_effect *effects = mt_alloc(s->knob_count, sizeof *effects);
-    bool is_ok = scratch && effects;
+    bool *tells = mt_alloc(s->count, sizeof *tells), is_ok = scratch && effects && tells;
+    const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
     for (size_t k = 0; is_ok && k < s->knob_count; k++) {
         effects[k].levels = mt_alloc(s->knobs[k].count, sizeof *effects[k].levels);
         is_ok = effects[k].levels != NULL;
         for (size_t level = 0; is_ok && level < s->knobs[k].count; level++) effects[k].levels[level] = level_effect(s, k, level, fastest, scratch);
     }
-    if (is_ok) rate_knobs(s, fastest, scratch, effects);
+    if (is_ok) mark_telling(s, best, tells);
+    if (is_ok) rate_knobs(s, best, tells, scratch, effects);
+    mt_free(tells);
     mt_free(scratch);
     if (is_ok) return effects;
     mt_knobs_effects_free(s, effects);

@@ -14,7 +14,8 @@ typedef struct mt_level_effect {
 } mt_level_effect;
 
 typedef struct mt_knob_effect {
-    double overall;      /* share of the variance of log time that the knob's values alone explain, among the variants in which it is active (main effect, η²); NAN with one value */
+    /* Among the variants of the winner's algorithm (of all without a winner) in which the knob is active. NAN where the winner lacks it, or it has one value there. */
+    double overall;      /* share of the variance of log time that the knob's values alone explain (main effect, η²) */
     double near_best;    /* how far the values among the fastest tenth are from those of all (PED-ANOVA), as a share of the sum over the knobs */
     mt_level_effect *levels; /* knob.count of them */
 } mt_knob_effect;
@@ -22,6 +23,8 @@ typedef struct mt_knob_effect {
 /* effects[knob_count], freed by mt_knobs_effects_free; NULL when memory runs out. */
 mt_knob_effect *mt_knobs_effects(const mt_report_subject *subject);
 void mt_knobs_effects_free(const mt_report_subject *subject, mt_knob_effect *effects);
+/* order[knob_count]: the knobs by what they explain, the most first; those without figures last. */
+void mt_knobs_rank(const mt_report_subject *subject, const mt_knob_effect *effects, size_t *order);
 /* The fastest time (ns) of each pair of values, cells[a's count × b's count], INFINITY = none. */
 void mt_knobs_pair(const mt_report_subject *subject, size_t a, size_t b, double *cells);
 /* The fastest time of the subject's newest rows; NAN without any. */

@@ -78,7 +78,7 @@ mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_repo
     doc->title = mt_strdup("msda-tune report");
     doc->source = mt_strdup(mt_store_path(store));
     MT_TRY(check_sections(options, err));
-    MT_TRY(mt_report_load(store, filter, &data, err));
+    MT_TRY(mt_report_load(store, filter, options->lookup, &data, err));
     if (!data.rows) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing to report: no measurements match", mt_store_path(store));
     else st = make(&context, options, doc, err);
     if (st == MT_OK && (!mt_doc_is_ok(doc) || !doc->title || !doc->source)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");

@@ -15,9 +15,10 @@ typedef struct mt_report_answer {
     double bound;            /* in nine of ten cases it is no greater; NAN = no bound is known */
     const char *measured;    /* by a row of the shape's own: in words, where its slowdown was measured; static; "" = the question has no answer. NULL = it was predicted */
 } mt_report_answer;
-/* Who can ask the lookup library: reports know the store alone. */
+/* Who can ask the lookup library, and knows the search spaces: reports know the store alone. */
 typedef struct mt_report_lookup {
     bool (*ask)(void *context, const mt_report_question *question, mt_report_answer *answer); /* false: nothing can be said */
+    const char *(*today)(void *context, const char *kernel); /* the key of the kernel's source as it is now; NULL = not known */
     void *context;
 } mt_report_lookup;
 

@@ -14,12 +14,12 @@ typedef struct state {
 } state;
 
 static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL},
-                                    {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"× library", "%.2f"},
-                                    {"Limited by", NULL}, {"Knobs that differ", NULL},
-                                    {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
+                                    {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"× as fast as library", "%.2f"},
+                                    {"Limited by", NULL}, {"Remark", NULL}, {"Knobs that differ", NULL},
+                                    {"Knobs", NULL}, {"Launches", NULL}, {"Floor, % of time", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
-enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3, MOST_ON_PAGE = 600 };
+enum { TOLD = 5, SHOWN = 10, FEW_WINNERS = 3, MOST_ON_PAGE = 600 };
 
 /* What of the GPU a profile found busiest; a kernel that keeps none of it busy waits. */
 static mt_status add_limit(const state *s, const mt_measurement_row *row, mt_error *err)
@@ -70,6 +70,7 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
     mt_doc_number(doc, subject->baseline_ns / timing->median_ns);
     mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
     mt_status st = add_limit(s, row, err);
+    mt_doc_text(doc, subject->is_so_far ? "best so far" : row->library.plugin[0] && row->library.is_limited ? "throttled" : "");
     mt_doc_knobs(doc, difference);
     return st;
 }
@@ -114,36 +115,41 @@ done:
 
 /* ---- groups ---- */
 
-static bool has_older_source(const mt_report_data *data, const mt_report_subject *first)
+static bool has_other_source(const mt_report_data *data, const mt_report_subject *first)
 {
     for (size_t i = 0; i < data->count; i++)
         if (strcmp(data->subjects[i].kernel, first->kernel) == 0 && strcmp(data->subjects[i].kernel_key, first->kernel_key) != 0) return true;
     return false;
 }
 
-static void add_title(const mt_report_data *data, const mt_report_subject *first, mt_strbuf *title)
+static void add_title(const mt_report_context *context, const mt_report_subject *first, mt_strbuf *title)
 {
     mt_strbuf_addf(title, "%s · %s · %s", first->kernel, first->gpu_name, mt_l2_name(first->l2));
     if (first->origin != MT_ORIGIN_MEASURED) mt_strbuf_addf(title, " · %s", mt_origin_name(first->origin));
-    if (!has_older_source(data, first)) return;
-    mt_strbuf_addf(title, " · %s %.8s", first->is_current ? "today's source" : "older source", first->kernel_key);
+    const mt_report_lookup *lookup = context->lookup;
+    const char *today = lookup ? lookup->today(lookup->context, first->kernel) : NULL;
+    bool is_today = today ? strcmp(today, first->kernel_key) == 0 : first->is_current;
+    if (is_today && !has_other_source(context->data, first)) return;
+    mt_strbuf_addf(title, " · %s %.8s", is_today ? "today's source" : today ? "not today's source" : "older source", first->kernel_key);
 }
 
 static void add_means(const mt_report_data *data, const mt_report_subject *first, size_t winners, mt_strbuf *note)
 {
     mt_geomean by_default = {0}, by_baseline = {0};
-    size_t unknown = 0;
+    size_t unknown = 0, so_far = 0;
     for (size_t i = 0; i < data->count; i++) {
         const mt_report_subject *s = &data->subjects[i];
         if (!s->best || !mt_report_is_same_group(s, first)) continue;
         unknown += !s->comparison_points && s->origin != MT_ORIGIN_MEASURED;
+        so_far += s->is_so_far;
         mt_geomean_add(&by_default, s->default_ns / s->best_ns);
         mt_geomean_add(&by_baseline, s->baseline_ns / s->best_ns);
     }
-    mt_strbuf_addf(note, "%zu %s.", winners, winners == 1 ? "winner" : "winners");
+    mt_strbuf_addf(note, "%zu %s.", winners - so_far, winners - so_far == 1 ? "winner" : "winners");
+    if (so_far) mt_strbuf_addf(note, " Of %zu more the fastest so far is listed: no final has picked a winner.", so_far);
     const struct { const char *name; const mt_geomean *mean; } means[] = {{"default", &by_default}, {"baseline", &by_baseline}};
     for (size_t i = 0; i < 2; i++)
-        if (means[i].mean->count) mt_strbuf_addf(note, " The %s takes %.2f × as long%s.", means[i].name, mt_geomean_of(means[i].mean), means[i].mean->count > 1 ? " (geometric mean)" : "");
+        if (means[i].mean->count) mt_strbuf_addf(note, " %.2f × as fast as the %s%s.", mt_geomean_of(means[i].mean), means[i].name, means[i].mean->count > 1 ? " (geometric mean)" : "");
     if (unknown) mt_strbuf_addf(note, unknown == winners ? " What the default and the baseline take is not in the recording." : " What the default and the baseline take is not in the recording for %zu of them.", unknown);
 }
 
@@ -179,10 +185,11 @@ static mt_status add_group(state *s, const mt_report_subject *first, mt_error *e
     MT_TRY(find_usual(s->context, first, &usual, &note, err));
     MT_TRY(mt_query_is_by_default(s->context->store, first->kernel, first->kernel_key, &is_by_default, err));
     if (is_by_default) mt_strbuf_add(&note, " Outputs were compared with what the default variant computes (reference = default); the default itself is unchecked.");
-    add_title(s->context->data, first, &title);
+    add_title(s->context, first, &title);
     mt_doc_group(s->doc, !first->is_current, mt_strbuf_text(&title), mt_strbuf_text(&note), mt_strbuf_text(&usual));
     s->usual = mt_strbuf_text(&usual);
-    st = mt_query_best(s->context->store, &filter, add_row, s, err);
+    MT_TRY(mt_query_best(s->context->store, &filter, add_row, s, err));
+    st = mt_query_so_far(s->context->store, &filter, add_row, s, err);
 done:
     s->doc->failed = s->doc->failed || title.failed || usual.failed || note.failed;
     mt_strbuf_free(&title);
@@ -223,7 +230,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     size_t share = SIZE_MAX;
     mt_status st = MT_OK;
     mt_doc_table(doc, "best", "The best per kernel and shape", columns);
-    mt_doc_fold(doc, TOLD, SHOWN);
+    mt_doc_fold(doc, TOLD, SHOWN, "All knobs, launch");
     if (context->most_rows != SIZE_MAX) MT_TRY(share_rows(context, &share, err));
     for (int older = 0; older < 2; older++)
         for (size_t i = 0; i < data->count; i++) {
@@ -233,7 +240,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
         }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);
     if (s.rows)
-        mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × default, × baseline and × library say how many times as long those take. The error is the norm of the difference to "
+        mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × as fast as default 1.50: the default takes 1.5 times as long. Throttled: power or heat held the clock down while it was compared with the library. The error is the norm of the difference to "
                          "the reference over the reference's norm. Launches are as measured, one a line; libtunelookup evaluates them for other shapes.");
     else mt_doc_note(doc, "No variant passed validation.");
 done:

@@ -3,6 +3,7 @@
 
 #include "reports/knobs.h"
 #include "reports/section.h"
+#include "tuner/base/alloc.h"
 
 static const mt_column importance_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Values", "%.0f"}, {"Explains of the variance (%)", "%.1f"}, {"Sets the best tenth apart (%)", "%.1f"},
                                                {"In the best", NULL}, {0}};
@@ -22,11 +23,12 @@ static bool may_add(listing *l)
     return l->left_out++, false;
 }
 
-static void add_importances(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc)
+static void add_importances(const mt_report_subject *s, const mt_knob_effect *effects, const size_t *order, listing *l, mt_doc *doc)
 {
     const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
-    for (size_t k = 0; k < s->knob_count; k++) {
-        if (s->knobs[k].count < 2 || !may_add(l)) continue;
+    for (size_t i = 0; i < s->knob_count; i++) {
+        size_t k = order[i];
+        if (isnan(effects[k].overall) || !may_add(l)) continue;
         mt_doc_subject(doc, s->place, s->label);
         mt_doc_text(doc, s->knobs[k].name);
         mt_doc_number(doc, (double)s->knobs[k].count);
@@ -36,17 +38,17 @@ static void add_importances(const mt_report_subject *s, const mt_knob_effect *ef
     }
 }
 
-static void add_values(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc)
+static void add_values(const mt_report_subject *s, const mt_knob_effect *effects, const size_t *order, listing *l, mt_doc *doc)
 {
-    for (size_t k = 0; k < s->knob_count; k++)
-        for (size_t v = 0; s->knobs[k].count > 1 && v < s->knobs[k].count; v++) {
+    for (size_t i = 0; i < s->knob_count; i++)
+        for (size_t k = order[i], v = 0; s->knobs[k].count > 1 && v < s->knobs[k].count; v++) {
             const mt_level_effect *e = &effects[k].levels[v];
             if (!may_add(l)) continue;
             mt_doc_subject(doc, s->place, s->label);
             mt_doc_text(doc, s->knobs[k].name);
             mt_doc_text(doc, s->knobs[k].values[v]);
             const double numbers[] = {(double)e->count, (double)e->failed, e->best, e->low, e->median, e->high};
-            for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
+            for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) mt_doc_number(doc, numbers[n]);
         }
 }
 
@@ -60,10 +62,10 @@ static size_t only_difference(const mt_report_subject *s, const mt_row *best, co
 }
 
 /* Around the best: what was measured of variants that differ from it in one knob. */
-static void add_ablation(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc)
+static void add_ablation(const mt_report_subject *s, const mt_knob_effect *effects, const size_t *order, listing *l, mt_doc *doc)
 {
     const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
-    (void)effects;
+    (void)effects, (void)order;
     for (size_t i = 0; best && i < s->count; i++) {
         const mt_row *row = &s->rows[i];
         size_t k = row->is_newest && (row->is_timed || mt_row_has_failed(row)) ? only_difference(s, best, row) : s->knob_count;
@@ -78,7 +80,7 @@ static void add_ablation(const mt_report_subject *s, const mt_knob_effect *effec
     }
 }
 
-typedef void (*adder)(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc);
+typedef void (*adder)(const mt_report_subject *s, const mt_knob_effect *effects, const size_t *order, listing *l, mt_doc *doc);
 
 static mt_status add_table(const mt_report_context *context, adder add, mt_doc *doc, mt_error *err)
 {
@@ -86,9 +88,13 @@ static mt_status add_table(const mt_report_context *context, adder add, mt_doc *
     for (size_t i = 0; i < context->data->count; i++) {
         const mt_report_subject *s = &context->data->subjects[i];
         mt_knob_effect *effects = mt_knobs_effects(s);
-        if (!effects) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
-        add(s, effects, &l, doc);
+        size_t *order = mt_alloc(s->knob_count + 1, sizeof *order);
+        bool is_ok = effects && order;
+        if (is_ok) mt_knobs_rank(s, effects, order);
+        if (is_ok) add(s, effects, order, &l, doc);
         mt_knobs_effects_free(s, effects);
+        mt_free(order);
+        if (!is_ok) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     }
     if (l.left_out) mt_doc_note(doc, "%zu more rows are not listed here; --format csv --section knobs lists all.", l.left_out);
     return MT_OK;
@@ -97,7 +103,7 @@ static mt_status add_table(const mt_report_context *context, adder add, mt_doc *
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     mt_status st;
-    mt_doc_chart(doc, "importance", "How much of the time's variance the weightiest knobs explain, and how much they set the best tenth apart");
+    mt_doc_chart(doc, "importance", "Within the winner's algorithm: how much of the time's variance each knob explains, and how much it sets the best tenth apart");
     mt_doc_chart(doc, "pairs", "The fastest time of each pair of values of two knobs");
     mt_doc_chart(doc, "values", "Every variant's time over the values of one knob; what failed or was given up is marked");
     mt_doc_chart(doc, "ablation", "Around the best: how much slower it is when one knob alone has another value");
@@ -110,7 +116,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     mt_doc_table(doc, "ablation", "Around the best: variants that differ from it in one knob", ablation_columns);
     MT_TRY(add_table(context, add_ablation, doc, err));
     mt_doc_note(doc, "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
-                     "alone (main effect) among the variants in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all variants (PED-ANOVA), as a share of "
+                     "alone (main effect), among the variants of the winner's algorithm in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all of the winner's algorithm (PED-ANOVA), as a share of "
                      "all knobs. Both hold for the variants that were measured: a search measures good ones more often. – = the knob is not active.");
 done:
     return st;

@@ -59,9 +59,9 @@ static mt_status add_covered_json(void *context, const mt_covered_info *c, mt_er
     mt_strbuf_add_json(s->json, mt_strbuf_text(&label));
     mt_strbuf_free(&label);
     mt_strbuf_add_char(s->json, ',');
-    mt_json_double(s->json, c->slowdown, 4);
+    mt_json_double(s->json, c->slowdown, 9);
     mt_strbuf_add_char(s->json, ',');
-    mt_json_double(s->json, c->default_slowdown, 4);
+    mt_json_double(s->json, c->default_slowdown, 9);
     mt_strbuf_add_char(s->json, ']');
     return MT_OK;
 }

@@ -104,7 +104,7 @@ static void add_chart(const mt_report_data *data, const row_index *indexes, mt_d
             const mt_row *row = compares(&data->subjects[i], &data->subjects[k]) ? find(&indexes[k], data->subjects[i].best) : NULL;
             if (!row) continue;
             mt_strbuf_addf(json, "%s[%zu,%zu,", is_first ? "" : ",", i, k);
-            mt_json_double(json, i == k ? 1 : slowdown_of(row, &data->subjects[k]), 4);
+            mt_json_double(json, i == k ? 1 : slowdown_of(row, &data->subjects[k]), 9);
             mt_strbuf_add_char(json, ']');
             is_first = false;
         }

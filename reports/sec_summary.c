@@ -19,7 +19,7 @@ static void count(const mt_report_subject *s, total *t)
         t->failed += s->rows[i].is_newest && mt_row_has_failed(&s->rows[i]);
         t->not_run += s->rows[i].is_newest && !mt_outcome_is_run(s->rows[i].kind);
     }
-    if (!s->best) return;
+    if (!s->best || s->is_so_far) return;
     t->with_best++;
     mt_geomean_add(&t->by_default, s->default_ns / s->best_ns);
     mt_geomean_add(&t->by_baseline, s->baseline_ns / s->best_ns);
@@ -39,10 +39,10 @@ static bool are_alike(const mt_report_data *data)
 
 static void add_means(const total *t, mt_doc *doc)
 {
-    if (t->by_default.count) mt_doc_figure(doc, "Faster than the default", "%.2f ×", mt_geomean_of(&t->by_default));
-    if (t->by_baseline.count) mt_doc_figure(doc, "Faster than the baseline", "%.2f ×", mt_geomean_of(&t->by_baseline));
-    if (t->of_floor.count == 1) mt_doc_figure(doc, "Of the model's floor", "%.0f %%", 100 * t->least_of_floor);
-    if (t->of_floor.count > 1) mt_doc_figure(doc, "Of the model's floor", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
+    if (t->by_default.count) mt_doc_figure(doc, "Against the default", "%.2f × as fast", mt_geomean_of(&t->by_default));
+    if (t->by_baseline.count) mt_doc_figure(doc, "Against the baseline", "%.2f × as fast", mt_geomean_of(&t->by_baseline));
+    if (t->of_floor.count == 1) mt_doc_figure(doc, "The model's floor", "%.0f %% of the time", 100 * t->least_of_floor);
+    if (t->of_floor.count > 1) mt_doc_figure(doc, "The model's floor", "%.0f – %.0f %% of the time", 100 * t->least_of_floor, 100 * t->most_of_floor);
 }
 
 static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
@@ -63,13 +63,13 @@ static void add_bars(const mt_report_data *data, mt_doc *doc)
     size_t shown = 0;
     for (size_t i = 0; i < data->count && shown < MOST; i++) {
         const mt_report_subject *s = &data->subjects[i];
-        if (!s->best || !s->is_current) continue;
+        if (!s->best || s->is_so_far || !s->is_current) continue;
         mt_strbuf_add(json, shown++ ? ",[" : "[");
         mt_strbuf_add_json(json, s->label);
         const double numbers[] = {s->default_ns / s->best_ns, s->baseline_ns / s->best_ns, s->floor_ns / s->best_ns};
         for (size_t k = 0; k < 3; k++) {
             mt_strbuf_add_char(json, ',');
-            mt_json_double(json, numbers[k], 4);
+            mt_json_double(json, numbers[k], 9); /* as the tables have it: rounded once, where it is shown */
         }
         mt_strbuf_add_char(json, ']');
     }
@@ -92,7 +92,7 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
     static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
-                                        {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
+                                        {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"Floor, % of time", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
         bool is_first = true;
@@ -113,7 +113,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     add_figures(context->data, &all, doc);
     if (all.by_default.count || all.by_baseline.count || all.of_floor.count) add_bars(context->data, doc);
     add_groups(context->data, doc);
-    mt_doc_note(doc, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together. Factors are geometric means over subjects, of times: × default 1.50 means that the "
+    mt_doc_note(doc, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together. Factors are geometric means over subjects, of times: × as fast as default 1.50 means that the "
                      "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat. Not run: a constraint excludes the variant, or the recording lacks it.");
     return MT_OK;
 }

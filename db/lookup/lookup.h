@@ -42,6 +42,7 @@ void mt_lookup_clear_detail(void);
 /* Whether the byte at `at` of `text` belongs to a character that may be shown as it is (lookup_text.c): valid UTF-8, no control character, none that turns the direction of
  * writing. The same rule as mt_text_is_shown of the tool, which this library can't use. */
 bool mt_lookup_is_shown(const char *text, const char *at);
+void mt_lookup_hex(const unsigned char digest[16], char hex[MT_LOOKUP_KEY_SIZE]);
 
 #define LOOKUP_TRY(call)                          \
     do {                                          \

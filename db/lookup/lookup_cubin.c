@@ -18,14 +18,10 @@ enum { CUBIN_LIMIT = 256 << 20, MACHINE_CUDA = 190, FIRST_ABI_WITH_SHIFTED_SM = 
 
 static bool hash_matches(const unsigned char *data, size_t bytes, const char *hash)
 {
-    static const char digits[] = "0123456789abcdef";
     XXH128_canonical_t canonical;
-    char hex[MT_LOOKUP_KEY_SIZE] = "";
+    char hex[MT_LOOKUP_KEY_SIZE];
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, bytes));
-    for (size_t i = 0; i < sizeof canonical.digest; i++) {
-        hex[2 * i] = digits[canonical.digest[i] >> 4];
-        hex[2 * i + 1] = digits[canonical.digest[i] & 15];
-    }
+    mt_lookup_hex(canonical.digest, hex);
     return strcmp(hex, hash) == 0;
 }
 

@@ -1,4 +1,4 @@
-/* What of a stranger's text may be shown to a person: nothing that steers a terminal or makes a line read otherwise than it is. */
+/* What of a stranger's text may be shown to a person: nothing that steers a terminal or makes a line read otherwise than it is. And hashes as text. */
 #include "db/lookup/lookup.h"
 
 #include <string.h>
@@ -31,4 +31,14 @@ bool mt_lookup_is_shown(const char *text, const char *at)
     while (first > text && at - first < 3 && ((unsigned char)*first & 0xc0) == 0x80) first--;
     uint32_t code = decode((const unsigned char *)first, &length);
     return at - first < (ptrdiff_t)length && !is_control(code);
+}
+
+void mt_lookup_hex(const unsigned char digest[16], char hex[MT_LOOKUP_KEY_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < 16; i++) {
+        hex[2 * i] = digits[digest[i] >> 4];
+        hex[2 * i + 1] = digits[digest[i] & 15];
+    }
+    hex[32] = '\0';
 }

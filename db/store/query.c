@@ -131,8 +131,14 @@ mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_que
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
     return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
-                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
-                      filter, 0, callback, context, err);
+                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES "WHERE " SUBJECT_FILTER SUBJECT_ORDER, filter, 0, callback, context, err);
+}
+
+mt_status mt_query_so_far(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.id = (SELECT m.id FROM current_result c " MT_JOIN_CURRENT("c.measurement_id")
+                      "WHERE c.subject_id = s.id AND m.outcome = 'ok' AND m.median_ns > 0 ORDER BY m.median_ns, m.id LIMIT 1) " ROW_TABLES
+                      "WHERE " SUBJECT_FILTER "AND NOT EXISTS (SELECT 1 FROM best b WHERE b.subject_id = s.id) " SUBJECT_ORDER, filter, 0, callback, context, err);
 }
 
 /* The winner first, which may not have the least median: finalists by what they took in the final, side by side; the others by their own rows. A finalist's row is the one that
@@ -148,7 +154,7 @@ mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t cou
 {
     return query_rows(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
                       "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
-                      "WHERE " SUBJECT_FILTER "AND f.place <= ?11 ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, f.place", filter, count, callback, context, err);
+                      "WHERE " SUBJECT_FILTER "AND f.place <= ?11 " SUBJECT_ORDER ", f.place", filter, count, callback, context, err);
 }
 
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)

@@ -15,8 +15,10 @@ typedef struct mt_filter {
 
 typedef mt_status (*mt_query_callback)(void *context, const mt_measurement_row *row, mt_error *err);
 
-/* Rows of table best, ordered by GPU, kernel, shape, workload. */
+/* Rows of table best, ordered by GPU, kernel, shape, workload (SUBJECT_ORDER). */
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
+/* The fastest valid variant of each subject that has no winner: its final is yet to come, or never came. Ordered like mt_query_best. */
+mt_status mt_query_so_far(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 /* The `count` fastest valid variants of each subject by their newest rows, the winner first, ordered like mt_query_best. Yardsticks are not among them. */
 mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err);
 typedef mt_status (*mt_query_finalist_callback)(void *context, const mt_finalist_row *row, mt_error *err);

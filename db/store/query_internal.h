@@ -7,6 +7,8 @@
 
 /* Kernel `k` is the one that the filter's kernel_key, a parameter such as "?3", begins. */
 #define MT_KEY_BEGINS(parameter) "(" parameter " IS NULL OR substr(k.key, 1, length(" parameter ")) = lower(" parameter "))"
+/* As people read lists: the GPU with most subjects first, numbers in the names of shapes as numbers (mt_text_natural). The C of the reports orders as this does. */
+#define SUBJECT_ORDER "ORDER BY (SELECT count(*) FROM subject n WHERE n.device_id = d.id) DESC, d.key, k.name, k.id, h.name COLLATE mt_natural, h.key, w.key, s.regime, s.origin"
 /* ?1 … ?9 are the filter. Subjects are few and measurements many: CROSS JOIN makes SQLite keep this order. */
 #define SUBJECT_TABLES \
     "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id " \

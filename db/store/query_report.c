@@ -18,7 +18,7 @@ static const char tuned_sql[] =
     "SELECT d.key, d.name, k.name, k.key, h.name, w.name, s.regime, s.origin, t.arch, group_concat(DISTINCT m.session_id), t.nvrtc_version, t.driver_version, "
     "count(DISTINCT m.variant_id), sum(m.outcome = 'ok'), min(m.created_unix_ms), max(m.created_unix_ms) " SUBJECT_TABLES
     "CROSS JOIN measurement m ON m.subject_id = s.id JOIN toolchain t ON t.id = m.toolchain_id WHERE " SUBJECT_FILTER
-    "GROUP BY s.id, t.id ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, t.id";
+    "GROUP BY s.id, t.id " SUBJECT_ORDER ", t.id";
 
 mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tuned_callback callback, void *context, mt_error *err)
 {

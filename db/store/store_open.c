@@ -13,6 +13,7 @@
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/text.h"
 
 static char *machine_name(void)
 {
@@ -26,6 +27,12 @@ static bool is_moved(sqlite3 *db)
 {
     int is = 0;
     return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &is) == SQLITE_OK && is;
+}
+
+static int natural(void *unused, int m, const void *a, int n, const void *b)
+{
+    (void)unused;
+    return mt_text_natural(a, (size_t)m, b, (size_t)n);
 }
 
 static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out, mt_error *err)
@@ -44,7 +51,7 @@ static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out,
     }
     MT_TRY(mt_store_file_open(path, mode, &store->db, err));
     if (mode != MT_STORE_NO_TABLES) MT_TRY(mt_migrate(store->db, path, store->read_only, err));
-    if (mt_device_match_register(store->db) != SQLITE_OK) {
+    if (mt_device_match_register(store->db) != SQLITE_OK || sqlite3_create_collation(store->db, "mt_natural", SQLITE_UTF8, NULL, natural) != SQLITE_OK) {
         st = mt_sql_fail(store, "register a function", err);
         goto done;
     }

@@ -1,4 +1,4 @@
-"""One line per shape: the tuned kernel beside grid_sample, medians over CUDA events. Usage: bench.py DATABASE [SHAPE…]"""
+"""One line per shape: the tuned kernel beside grid_sample, medians over CUDA events. Usage: bench.py DATABASE [SHAPE…]. Needs package msda_tune (docs/python.md)."""
 import statistics
 import sys
 
@@ -7,7 +7,7 @@ try:
 except ImportError as missing:
     sys.exit(f"bench.py compares with PyTorch and needs it, with CUDA: {missing}")
 
-from ms_deform_attn import MultiScaleDeformableAttention, by_grid_sample
+from msda_tune.torch import MultiScaleDeformableAttention, by_grid_sample
 
 # name: N, M, D, P, Lq (0 = one per pixel), levels, queries; as in search_spaces/msda.ini
 SHAPES = {

@@ -56,19 +56,20 @@
     table.tBodies[0].append(...keyed.map(({ row }) => row));
   }
 
-  // Rows that have all words stay; groups without any are hidden. Returns how many rows stay.
+  // Rows that have all words, in their group's heading or themselves, stay; groups without any are hidden. Returns how many rows stay.
   function keep(tables, text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     let kept = 0;
     for (const table of tables) {
+      const group = table.closest('.group');
+      const heading = group ? `${group.querySelector('summary').textContent} ` : '';
       let here = 0;
       for (const row of table.tBodies[0].rows) {
-        const found = row.textContent.toLowerCase();
+        const found = (heading + row.textContent).toLowerCase();
         row.hidden = !words.every((word) => found.includes(word));
         here += !row.hidden;
       }
       kept += here;
-      const group = table.closest('.group');
       if (group) group.hidden = !here;
     }
     return kept;
@@ -152,9 +153,8 @@
     cell.prepend(button);
   }
   // A variant with its launches, as they stand in the row's fold.
-  for (const more of document.querySelectorAll('details.more')) {
+  for (const more of document.querySelectorAll('#best details.more')) {
     const variant = more.querySelector('dd.v');
-    if (!variant) continue;
     const launches = [...more.querySelectorAll('dd.c pre')].map((pre) => pre.textContent);
     addCopy(more.parentElement, [variant.textContent, ...launches].join('\n'), `variant and launch of ${more.closest('tr').cells[0].textContent}`);
   }

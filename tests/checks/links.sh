@@ -49,7 +49,7 @@ for page in docs/*.md; do
 done
 
 cited=$(grep -rnoE --include='*.[ch]' --include='*.cu' --include='*.cuh' --include='*.sh' --include='*.py' --include='*.ini' --include='CMakeLists.txt' --include='*.cmake' \
-  '\b(docs/[A-Za-z0-9_/-]+\.md|(DESIGN|CASES|HOUSE|STYLE|KERNELS)(\.md| §? ?[0-9]+))' tuner db reports include kernels plugins search_spaces examples tests cmake CMakeLists.txt)
+  '\b(docs/[A-Za-z0-9_/-]+\.md|(DESIGN|CASES|HOUSE|STYLE|KERNELS)(\.md| §? ?[0-9]+))' tuner db reports include kernels plugins search_spaces examples python tests cmake CMakeLists.txt)
 while IFS=: read -r file line document; do
   [ -z "$file" ] || [ -e "$document" ] || complain "$file:$line: cites $document, which is not there"
 done <<<"$cited"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# examples/pytorch: tunes three shapes, then the op against grid_sample (streams, CUDA graphs, strides), its misses back into the tuner, and a benchmark line. Needs torch; the library
+# msda_tune.torch: tunes three shapes, then the op against grid_sample (streams, CUDA graphs, strides), its misses back into the tuner, and a benchmark line. Needs torch; the library
 # is $TUNELOOKUP_LIBRARY or the build's.
 source "$(dirname "$0")/lib.sh"
 python=${PYTHON:-python3}
 "$python" -c 'import torch; raise SystemExit(not torch.cuda.is_available())' 2>"$scratch/why.txt" || { echo "skipped: no torch with CUDA: $(tail -1 "$scratch/why.txt")"; exit 77; }
 example=$source_folder/examples/pytorch
-export PYTHONDONTWRITEBYTECODE=1 TUNELOOKUP_LIBRARY=${TUNELOOKUP_LIBRARY:-$(dirname "$(dirname "$tool")")/lib/libtunelookup.so}
-"$python" -c 'import sys; sys.path.insert(0, sys.argv[1]); import tunelookup; tunelookup._load(None)' "$example" 2>"$scratch/why.txt" ||
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$source_folder/python TUNELOOKUP_LIBRARY=${TUNELOOKUP_LIBRARY:-$(dirname "$(dirname "$tool")")/lib/libtunelookup.so}
+"$python" -c 'import tunelookup; tunelookup.library_version()' 2>"$scratch/why.txt" ||
   { echo "skipped: $TUNELOOKUP_LIBRARY does not load: $(tail -1 "$scratch/why.txt")"; exit 77; }
 db=$scratch/torch.sqlite
 tune --space "$source_folder/tests/spaces/msda.ini" --shape seed48,detr_dec_b4,odd --strategy random --budget 8 --db "$db" || fail "tune"

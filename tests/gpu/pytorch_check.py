@@ -1,4 +1,4 @@
-"""examples/pytorch on a GPU against torch.nn.functional.grid_sample. Usage: pytorch_check.py EXAMPLE_FOLDER DATABASE MISSES SHAPE…
+"""msda_tune.torch on a GPU against torch.nn.functional.grid_sample. Usage: pytorch_check.py EXAMPLE_FOLDER DATABASE MISSES SHAPE…
 MSDA_SPACE: the search space to compile from what has no code in the database."""
 import os
 import sys
@@ -9,7 +9,7 @@ sys.path.insert(0, sys.argv[1])
 import torch
 
 from bench import make
-from ms_deform_attn import MultiScaleDeformableAttention, by_grid_sample
+from msda_tune.torch import MultiScaleDeformableAttention, by_grid_sample
 
 space = os.environ.get("MSDA_SPACE")
 op = MultiScaleDeformableAttention(sys.argv[2], space=space)

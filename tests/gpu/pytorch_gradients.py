@@ -1,4 +1,4 @@
-"""Gradients of examples/pytorch on a GPU: against grid_sample's in f64, and torch's gradcheck. Usage: pytorch_gradients.py EXAMPLE_FOLDER DATABASE SHAPE…
+"""Gradients of msda_tune.torch on a GPU: against grid_sample's in f64, and torch's gradcheck. Usage: pytorch_gradients.py EXAMPLE_FOLDER DATABASE SHAPE…
 MSDA_SPACES: the forward's and the backward's search space, to compile from what has no code in the database."""
 import os
 import sys
@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 import bench
-from ms_deform_attn import MultiScaleDeformableAttention
+from msda_tune.torch import MultiScaleDeformableAttention
 
 # One of msda.ini and msda_backward.ini that is f32 throughout, for gradcheck.
 bench.SHAPES["odd_d13_f32"] = (1, 3, 13, 1, 23, [(7, 13), (5, 6), (2, 3)], "free")

@@ -40,6 +40,8 @@ check() { "$tool" check --space k.ini --list >out.txt 2>&1; }
 key() { "$tool" key --space k.ini | sed -n 's/.*@\([0-9a-f]*\).*/\1/p'; }
 
 mkdir -p inc "with blank" toolkit/include
+ln -s inc/scale.h link.h
+ln -s inc linked
 way=plain
 write '#define SCALE 1\n' ''
 check || fail "does not compile"
@@ -125,12 +127,68 @@ way="a name that a macro with arguments makes"
 echo '#define SCALE 1' >inc/scale.h
 write '#define PLACE(name) TEXT(inc/name.h)\n#define TEXT(x) #x\n#include PLACE(scale)\n' ''
 check && fail "compiles, though its key can't know the header"
-grep -q 'inc/scale.h is named by a macro with arguments, .*one inside #if 0 does' out.txt || fail "does not say what is to be done"
+grep -q 'inc/scale.h is a name that macros make, .*one inside #if 0 does' out.txt || fail "does not say what is to be done"
 sed -i '1i #if 0\n#include "inc/scale.h"\n#endif' k.cu
 check || fail "does not compile"
 before=$(key)
 echo '#define SCALE 2' >inc/scale.h
 [ "$before" != "$(key)" ] || fail "the key stayed"
+
+# However a file is asked for or included (@: its whole path): with what was compiled before the verdict is that of a fresh compile, while the file is there, gone, and edited. Or it is refused by name.
+verdict() { if check "$@"; then echo good; else sed -nE 's/.*(the tool expands no macros|can.t see which file|#error directive: [a-z]+|unrecognized preprocessing directive).*/\1/p' out.txt | head -1; fi; }
+check() { "$tool" check --space k.ini --list --jobs 1 "$@" >out.txt 2>&1; }
+ask='\n#define SCALE 1\n#else\n#error gone\n#endif\n'
+while IFS='|' read -r source lines expected; do
+  source=${source/ASK/$ask} source=${source//@/$scratch/inc/scale.h} lines=${lines//@/$scratch/inc/scale.h}
+  way="$source $lines"
+  write "$source" "$lines"
+  for state in there gone edited there; do
+    case $state in there) echo '#define S' >inc/scale.h ;; gone) rm inc/scale.h ;; edited) echo '#error edited' >inc/scale.h ;; esac
+    before=$(verdict)
+    [ "$before" = "$(verdict --no-cache)" ] || fail "old code is used when the header is $state"
+  done
+  [ "$before" = "$expected" ] || fail "expected $expected, got $before"
+done <<'END'
+#if __has_include("@")ASK||good
+#if __has_\\\ninclude(/* ( */ \\\n"@" /* ) */)ASK||good
+%:if __has_include_next("@")ASK||good
+#define NAME "none.h"\n#undef NAME\n#define NAME "@"\n#if __has_include(NAME)ASK||good
+#if __has_include(NAME)ASK|options = -DNAME=<@>|good
+#define THERE __has_include(<@>)\n#if THERE ASK||good
+#define HAS __has_include\n#define NAME "@"\n#if HAS(NAME)ASK||good
+#define INNER(x) __has_include(x)\n#define OUTER(x) INNER(x)\n#if OUTER("@")ASK||good
+#define HAS(x) __has_include(x)\n#define SCALE 1\nstatic_assert(HAS("@"), "");\n||good
+#line 1 "@.cu"\n#if !__has_include("scale.h")\n#define SCALE 1\n#endif\n||good
+#define TEXT(x) #x\n#if __has_include(TEXT(@))ASK||the tool expands no macros
+#define HAS(x) __has_include(#x)\n#if HAS(@)ASK||the tool expands no macros
+#define NAME(x) </tmp##x>\n#if __has_include(NAME(/x))ASK||the tool expands no macros
+#define LESS <\n#define MORE >\n#if __has_include(LESS@ MORE)ASK||the tool expands no macros
+#define HAS(x) __has_include(x)\n#define TMP /tmp\n#if HAS(<TMP/x>)ASK||the tool expands no macros
+#line 1 "@"\n#if __has_include(__FILE__)ASK||the tool expands no macros
+#define NAME <../../../../../../../../..@>\n#if __has_include(NAME)ASK||the tool expands no macros
+#if THERE ASK|options = -DTHERE=__has_include("@")|can't see which file
+#inc\\\nlude "@"\n#define SCALE 1\n||good
+# /* a */ include /* b */ "@"\n#define SCALE 1\n||good
+#include_next "@"\n#define SCALE 1\n||good
+#include "link.h"\n#define SCALE 1\n||good
+#include "linked/scale.h"\n#define SCALE 1\n||good
+#include <scale.h>\n#define SCALE 1\n|options = -lineinfo "-Ilinked"|good
+#define SCALE 1\n__device__ const char text[] = R"(\n#include "@"\n)";\n||good
+#define SCALE 1\n#import "@"\n||unrecognized preprocessing directive
+#define SCALE 1\n__device__ int data[] = {\n#embed "@"\n};\n||unrecognized preprocessing directive
+END
+
+way="two headers of one name"
+echo '#define SCALE 1' >inc/scale.h
+echo '#error beside' >scale.h
+write '' 'options = -include inc/scale.h'
+check || fail "the header beside the source is taken, not that of the option"
+rm scale.h
+
+way="a name that begins with a blank"
+echo '#define SCALE 1' >' scale.h'
+write '#include " scale.h"\n' ''
+check || fail "does not compile"
 
 # Knobs that are not in effect, that share a macro, that a header uses.
 expect() { # WORDS
@@ -139,7 +197,12 @@ expect() { # WORDS
 }
 way="a knob that the source defines anew"
 write '#define SCALE 1\n#undef BLOCK\n#define BLOCK 64\n' ''
-expect 'knob BLOCK is not in effect: the source defines the macro BLOCK anew'
+expect 'knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(2))'
+for other in 'constexpr int BLOCK = 64;' 'enum { BLOCK = 64 };' 'const int BLOCK = 64;' '#pragma push_macro("BLOCK")'; do
+  way="a knob that is a name of the source's own: $other"
+  write "#define SCALE 1\\n%:undef BLOCK\\n$other\\n" ''
+  expect 'knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(2))'
+done
 way="a knob that an option defines too"
 write '#define SCALE 1\n' 'options = -DBLOCK=64'
 expect 'macro BLOCK has two values, -DBLOCK=128 and -DBLOCK=64: knob BLOCK and -DBLOCK=64 of options'

@@ -109,8 +109,8 @@ says 1 'm.ini:2: [kernel] source: ./nowhere.cu: cannot open' 's/k.cu/nowhere.cu/
 "$tool" check --space m.ini --gpu h100 --json 2>/dev/null | grep -qE '"file":"(./)?m.ini","line":2,"text":"\[kernel\] source: ./nowhere.cu' || { echo 'FAILED: --json: expected the line of the source'; "$tool" check --space m.ini --gpu h100 --json; bad=1; }
 # The cost model: every point has a time.
 says 0 'twice         2   2        0       0' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK)'
-says 1 'm.ini:42: column 11: ceil_div(per_block, BLOCK - 64): division by zero (shape s): not at ALGO=twice;BLOCK=64' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK - 64)'
-says 1 'm.ini:41: time_ns is -28 (shape s): expected a time of at least 1 at every point: not at ALGO=twice;BLOCK=128' '$a [model]\ntime_ns = 100 - BLOCK'
+says 1 'm.ini:42: column 11: ceil_div(per_block, BLOCK - 64): division by zero (shape s, at ALGO=twice;BLOCK=64)' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK - 64)'
+says 1 'm.ini:41: time_ns is -28 (shape s, at ALGO=twice;BLOCK=128): expected a time of at least 1 at every point' '$a [model]\ntime_ns = 100 - BLOCK'
 # A GPU that this NVRTC has left behind: none compiles for sm_10, and each says what it compiles for.
 "$tool" check --space good.ini --gpu h100 --arch sm_10 --jobs 1 --no-cache >out.txt 2>&1
 grep -qE '^NVRTC [0-9.]+ does not compile for sm_10, only for sm_[0-9]+ to sm_[0-9]+: set MSDA_TUNE_NVRTC' out.txt || { echo "FAILED: an architecture that NVRTC does not know: $(cat out.txt)"; bad=1; }

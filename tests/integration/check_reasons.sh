@@ -61,7 +61,14 @@ says 'a template with too much shared memory' 'msda-tune: big<…>: 262144 bytes
 write "#include <nowhere.h>\\n$kernel"
 says 'a missing header' 'msda-tune: nowhere.h is neither beside the source'
 write "#define NAME(x) <x.h>\\n#include NAME(nowhere)\\n$kernel"
-says 'a header that a macro names' 'msda-tune: nowhere.h is named by a macro with arguments'
+says 'a header whose name macros make' 'msda-tune: nowhere.h is a name that macros make'
+write "#include NAME\\n$kernel" 'options = -DNAME=<nowhere.h>'
+says 'a missing header that a macro names' 'msda-tune: nowhere.h is neither beside the source'
+grep -q 'macros make' out.txt && { echo 'FAILED: a name that stands in an option is called made'; cat out.txt; failed=1; }
+echo '#define HERE 1' >stdio.h
+write "#include <stdio.h>\\n#if !HERE\\n#error not here\\n#endif\\n$kernel"
+says 'a header of the host by the name of a file' 'msda-tune: <stdio.h> is the tool'"'"'s own header and not ./stdio.h: expected #include "stdio.h"'
+rm stdio.h
 
 # Instructions of other targets.
 while IFS='|' read -r instruction arch needed; do
@@ -77,8 +84,16 @@ END
 # Macros: another value, a name that a header uses.
 write "#define BLOCK 64\\n$kernel"
 says 'a knob that the source defines anew' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(1)'
-write "#define BLOCK 64\\n#undef BLOCK\\n$kernel"
-says 'a knob that the source takes away' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew'
+write "#undef BLOCK\\nconstexpr int BLOCK = 64;\\n$kernel"
+says 'a knob that the source takes away' 'knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(1)); expected no #undef of it'
+write "$kernel" 'options = -lineinfo "-D BLOCK=64"'
+says 'a knob that a quoted option defines too' 'macro BLOCK has two values, -DBLOCK=128 and -D BLOCK=64: knob BLOCK'
+for option in '-Xptxas x.opt' '-Xptxas=@x.opt' '--options-file=x.opt' '-Xptxas --options-file=x.opt'; do
+  write "$kernel" "options = $option"
+  says "$option" "x.opt: the tool can't see which files this reads; expected options written out"
+done
+sed -i 's/^options = .*//; s/^grid .*/grid = N \/ (BLOCK - 128)/' k.ini
+says 'a division by zero at one point' 'division by zero (shape s, at ALGO=k;BLOCK=128;UNUSED=1)'
 write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = mode; }' '' mode
 says 'a knob whose name NVRTC uses' 'uses the name mode, which is the macro of a knob here'
 

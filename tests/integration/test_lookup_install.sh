@@ -161,6 +161,7 @@ if command -v cpack >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
   depends=$(dpkg-deb -f "$scratch"/deb/*.deb Depends)
   # What it installs answers as the build folder does.
   dpkg-deb -x "$scratch"/deb/*.deb "$scratch/root" || fail "dpkg-deb -x"
+  [ -f "$scratch/root/usr/lib/python3/dist-packages/tunelookup/__init__.py" ] && [ -f "$scratch/root/usr/lib/python3/dist-packages/msda_tune/__init__.py" ] || fail "the package has no Python packages where Debian's Python looks"
   listed() { (cd "$1/share/msda-tune-shipped" && find . -type f | sort | xargs sha256sum); }
   for tree in "$scratch/moved" "$scratch/root/usr"; do
     [ "$(listed "$tree")" = "$(listed "$build")" ] || fail "$tree has other shipped files than the build folder: $(diff <(listed "$tree") <(listed "$build"))"

@@ -1,10 +1,13 @@
-// Opens reports in headless Chromium and looks at them: what is drawn, sorted, brushed, said, asked of the network. Usage: node browser.mjs WEB_FOLDER CHROMIUM NAME=REPORT.html…
+// Opens reports in headless Chromium and looks at them: what is drawn, sorted, brushed, said, asked of the network. Usage: node browser.mjs FOLDER WEB_FOLDER CHROMIUM NAME=REPORT.html…
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { contrastOf } from './contrast.mjs';
+import path from 'node:path';
 import { harness } from './harness.mjs';
+import { contrast, cutInCharts, layout } from './looks.mjs';
 
-const { open, test, quiet, run, files, patience } = await harness(process.argv.slice(2));
+const [folder, ...words] = process.argv.slice(2);
+const { open, test, quiet, run, files, patience } = await harness(words);
 const drawAll = (page) => page.evaluate(() => window.report.drawAll('test'));
 
 // Colours of each figure's canvases: a blank one has one.
@@ -235,6 +238,31 @@ test('the comparison shows verdicts', async () => {
   quiet(view);
   await view.close();
 });
+
+for (const width of [390, 768, 1280, 2560]) {
+  test(`the comparison's first screen: ${width} pixels`, async () => {
+    const view = await open('compared', { width, height: 900 });
+    assert.deepEqual(await view.page.evaluate(layout), []);
+    const { top, tallest, hidden, last } = await view.page.evaluate(() => {
+      const box = document.querySelector('#rows .group .t');
+      const rows = [...box.querySelectorAll('tbody tr')];
+      return { top: rows[0].getBoundingClientRect().bottom, tallest: Math.max(...rows.map((row) => row.offsetHeight)), hidden: box.scrollWidth - box.clientWidth, last: document.querySelectorAll('#rows .group')[1]?.open };
+    });
+    if (width >= 768) assert.ok(top <= 900, `the first row ends at ${top}`);
+    assert.ok(tallest <= (width < 960 ? 130 : 70), `a row of ${tallest} pixels`);
+    assert.ok(hidden <= 1, `${hidden} pixels of the table are hidden`);
+    assert.equal(last, false, 'what one side lacks is folded');
+    await drawAll(view.page);
+    assert.deepEqual(await view.page.evaluate(cutInCharts), []);
+    for (const colorScheme of ['light', 'dark']) {
+      await view.page.emulateMedia({ colorScheme });
+      assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);
+      await view.page.screenshot({ path: path.join(folder, `diff-${width}-${colorScheme}.png`) });
+    }
+    quiet(view);
+    await view.close();
+  });
+}
 
 // What the page costs its own thread: on a busy machine it opens later, and costs the same.
 test('100,000 rows: below 10 MB, opens in 2.5 s of one processor, says what was summed up', async () => {

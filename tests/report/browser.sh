@@ -43,6 +43,10 @@ one
 cp "$build/share/msda-tune-shipped/tuned.sqlite" shipped.sqlite # its name stands in the page
 "$tool" report --db shipped.sqlite -o msda.html >/dev/null
 "$tool" report --db foreign.sqlite -o foreign.html >/dev/null
+# Two databases of which one lacks most of what the other has.
+"$tool" export --tuned --db shipped.sqlite --kernel gemm --gpu h200 -o gemm.jsonl >/dev/null
+"$tool" import --as measured --db some.sqlite gemm.jsonl >/dev/null
+"$tool" report --diff some.sqlite shipped.sqlite -o compared.html >/dev/null
 # What only a real search has: arms, rounds of a final, energies, failures with their logs. On the scripted driver, where it can be had.
 live=()
 if [ -f "$build/lib/libfake_cuda.so" ] && [[ $("$tool" version --json) == *'"built_with_cuda_headers":true'* ]]; then
@@ -58,5 +62,5 @@ mkdir -p "$screens"
 rc=0
 "$node" "$here/layout.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html || rc=1
 "$node" "$here/shape.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html "${live[@]}" || rc=1
-"$node" "$here/browser.mjs" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html many=many.html diff=diff.html || rc=1
+"$node" "$here/browser.mjs" "$screens" "$build/web" "$chromium" compared=compared.html tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html many=many.html diff=diff.html || rc=1
 exit $rc

@@ -64,6 +64,52 @@ for (const width of [390, 1280]) {
   });
 }
 
+test('a filter finds the GPU that a heading tells', async () => {
+  const view = await open('msda');
+  const groups = await view.page.locator('#best .group').evaluateAll((all) => all.map((group) => ({ title: group.querySelector('h3').textContent, rows: group.querySelectorAll('tbody tr').length })));
+  const gpus = [...new Set(groups.map(({ title }) => title.split(' · ')[1]))];
+  assert.ok(gpus.length > 1, gpus.join());
+  for (const gpu of gpus) {
+    await view.page.locator('#best input[type=search]').fill(gpu);
+    const left = await view.page.locator('#best tbody tr:not([hidden])').count();
+    assert.equal(left, groups.filter(({ title }) => title.includes(gpu)).reduce((sum, { rows }) => sum + rows, 0), gpu);
+  }
+  await view.close();
+});
+
+test('in order: the GPU with most shapes first, numbers in names as numbers; heads tell which way a ratio counts', async () => {
+  const view = await open('msda');
+  const groups = await view.page.locator('#best .group').evaluateAll((all) => all.filter((group) => !/older|not today/.test(group.querySelector('h3').textContent))
+    .map((group) => ({ gpu: group.querySelector('h3').textContent.split(' · ')[1], shapes: [...group.querySelectorAll('td[data-s]')].map((cell) => cell.textContent), heads: group.querySelector('thead').textContent })));
+  const sizes = new Map();
+  for (const { gpu, shapes } of groups) sizes.set(gpu, (sizes.get(gpu) ?? 0) + shapes.length);
+  const counts = [...sizes.values()];
+  assert.deepEqual(counts, [...counts].sort((a, b) => b - a), [...sizes].join(' '));
+  const gemm = groups.find(({ shapes }) => shapes.some((shape) => /^f16_rc_\d+$/.test(shape)));
+  const squares = gemm.shapes.filter((shape) => /^f16_rc_\d+$/.test(shape)).map((shape) => Number(shape.slice(7)));
+  assert.ok(squares.length > 3);
+  assert.deepEqual(squares, [...squares].sort((a, b) => a - b));
+  assert.match(gemm.heads, /as fast as default/);
+  await view.close();
+});
+
+test('knobs that matter: sorted, of the winner\'s algorithm', async () => {
+  const view = await open('one');
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => ['importance', 'pairs'].includes(figure.dataset.chart)));
+  const { names, explained, chosen, winner } = await view.page.evaluate(() => {
+    const viewOf = (name) => window.report.views.find((v) => v.figure.dataset.chart === name);
+    const { yAxis, series } = viewOf('importance').plots[0].chart.getOption();
+    return { names: [...yAxis[0].data].reverse(), explained: [...series.find(({ name }) => name === 'explains variance').data].reverse(), winner: viewOf('pairs').subject.winner,
+      chosen: [...viewOf('pairs').figure.querySelectorAll('select')].map((select) => select.selectedOptions[0].textContent) };
+  });
+  const has = winner.split(';').map((part) => part.split('=')[0]);
+  assert.ok(names.length > 2);
+  assert.deepEqual(names.filter((name) => !has.includes(name) || name === 'ALGO'), []);
+  assert.deepEqual(explained, [...explained].sort((a, b) => b - a));
+  assert.deepEqual(chosen, names.slice(0, 2));
+  await view.close();
+});
+
 test('sorting, filtering, copying', async () => {
   const view = await open('msda', { width: 390 });
   const table = view.page.locator('#best table').first();
@@ -82,18 +128,12 @@ test('sorting, filtering, copying', async () => {
   await view.close();
 });
 
-test('charts tell subjects apart, and the heat map opens on knobs of the winner', async () => {
+test('charts tell subjects apart', async () => {
   const view = await open('msda');
-  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => ['summary', 'pairs'].includes(figure.dataset.chart)));
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'summary'));
   const labels = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'summary').plots[0].chart.getOption().yAxis[0].data);
   assert.ok(labels.length > 20);
   assert.deepEqual(labels.filter((label, n) => labels.indexOf(label) !== n), []);
-  const { knobs, winner } = await view.page.evaluate(() => {
-    const { figure, subject } = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
-    return { knobs: [...figure.querySelectorAll('select')].map((select) => select.selectedOptions[0].textContent), winner: subject.winner };
-  });
-  const has = winner.split(';').map((part) => part.split('=')[0]);
-  assert.deepEqual(knobs.filter((knob) => !has.includes(knob)), []);
   await view.close();
 });
 

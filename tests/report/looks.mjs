@@ -83,6 +83,23 @@ export function layout() {
   return [...new Set(bad)].slice(0, 12);
 }
 
+// Texts of charts that stick out of their picture.
+export function cutInCharts() {
+  const bad = [];
+  for (const { figure, plots, isLive } of window.report.views) {
+    for (const { chart } of isLive ? plots : []) {
+      for (const shape of chart.getZr().storage.getDisplayList()) {
+        const { text } = shape.style ?? {};
+        if (shape.type !== 'tspan' || !text || shape.ignore || shape.invisible || shape.style.opacity === 0) continue;
+        const box = shape.getBoundingRect().clone();
+        if (shape.transform) box.applyTransform(shape.transform);
+        if (box.x < -1 || box.y < -1 || box.x + box.width > chart.getWidth() + 1 || box.y + box.height > chart.getHeight() + 1) bad.push(`${figure.dataset.chart}: "${text}" ${[box.x, box.y, box.x + box.width, box.y + box.height].map(Math.round)} of ${chart.getWidth()} × ${chart.getHeight()}`);
+      }
+    }
+  }
+  return bad.slice(0, 12);
+}
+
 // Texts of which the contrast to what is behind them is below 4.5.
 export function contrast() {
   const { ratio, behind } = window.contrastTools();

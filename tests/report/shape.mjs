@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { harness } from './harness.mjs';
-import { contrast, layout } from './looks.mjs';
+import { contrast, cutInCharts, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
 const { files, open, test, quiet, run } = await harness(words);
@@ -89,6 +89,26 @@ if (files.live) {
         await view.page.screenshot({ path: path.join(folder, `live-${width}-${colorScheme}.png`), fullPage: true });
       }
       quiet(view);
+      await view.close();
+    });
+  }
+}
+
+test('tables of numbers fit a laptop: no column is cut', async () => {
+  for (const name of Object.keys(files).filter((file) => file !== 'msda')) {
+    const view = await openShape(name, { width: 1280 });
+    const cut = await view.page.locator('.t:visible').evaluateAll((all) => all.filter((box) => !box.querySelector('td.v, td.c') && box.scrollWidth > box.clientWidth + 1 && box.querySelectorAll('th:not(.n)').length < 4)
+      .map((box) => `${box.querySelector('caption').textContent}: ${box.scrollWidth} in ${box.clientWidth}`));
+    assert.deepEqual(cut, [], name);
+    await view.close();
+  }
+});
+
+for (const name of Object.keys(files)) {
+  for (const width of [390, 768, 1280, 2560]) {
+    test(`no text of a chart sticks out of it: ${name}, ${width} pixels`, async () => {
+      const view = await openShape(name, { width });
+      assert.deepEqual(await view.page.evaluate(cutInCharts), []);
       await view.close();
     });
   }

@@ -13,21 +13,30 @@ static mt_compile_result compile_macros(mt_nvrtc *nvrtc, const mt_source *source
     return result;
 }
 
-/* A knob whose macro the source defines anew is not turned. */
+/* A knob whose macro the source defines anew, or undefines, is not turned. */
 START_TEST(a_knob_must_be_in_effect)
 {
     static const char *const options[] = {"-DBLOCK=32", "-DMODE=MODE_fast", "-DMODE_fast=1", "-DMODE_slow=2", "-DSHAPE_H=3,5", "-DWORKLOAD_s=1.5"};
     static const struct { const char *text, *words; } cases[] = {
         {"#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(1)); expected #ifndef"},
-        {"#pragma nv_diag_suppress 47\n#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew; expected"},
-        {"#undef BLOCK\n#define BLOCK 64\n", "knob BLOCK is not in effect"},
-        {"#define BLOCK 64\n#undef BLOCK\n", "knob BLOCK is not in effect"},
-        {"#undef MODE\n#define MODE MODE_slow\n", "knob MODE is not in effect"},
-        {"#undef MODE\n#define MODE MODE_other\n", "knob MODE is not in effect"},
-        {"#define SHAPE_H 1\n", "shape value SHAPE_H is not in effect"},
+        {"#pragma nv_diag_suppress 47\n#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(2)); expected"},
+        {"\n#def\\\nine /* so */ BLOCK \\\n64\n#error behind\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(2))"},
+        {"#define BLOCK 64\n#undef BLOCK\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew"},
+        {"#define BLOCK 32 + 32\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew"},
+        {"#define BLOCK(x) 32\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew"},
+        {"#undef BLOCK\n#define BLOCK 64\n", "knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(1)); expected no #undef of it"},
+        {"#undef BLOCK\nconstexpr int BLOCK = 64;\n", "knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(1))"},
+        {"%:un\\\ndef BLOCK\nenum { BLOCK = 64 };\n", "knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(1))"},
+        {"#include \"header.h\"\nconst int BLOCK = 64;\n", "knob BLOCK is not in effect: the source undefines the macro BLOCK (header.h(2))"},
+        {"#undef MODE\n#define MODE MODE_slow\n", "knob MODE is not in effect: the source undefines the macro MODE"},
+        {"#define MODE MODE_slow\n", "knob MODE is not in effect: the source defines the macro MODE anew"},
+        {"#define SHAPE_H 1\n", "shape value SHAPE_H is not in effect: the source defines"},
+        {"#undef SHAPE_H\n", "shape value SHAPE_H is not in effect: the source undefines"},
+        {"#undef WORKLOAD_s\n", "workload value WORKLOAD_s is not in effect: the source undefines"},
         {"#ifndef BLOCK\n#define BLOCK 64\n#endif\n", NULL},
-        {"#define BLOCK 32\n", NULL},
-        {"#undef BLOCK\n#undef MODE\n", NULL},
+        {"#if BLOCK > 64\n#undef BLOCK\n#define BLOCK 64\n#endif\n", NULL},
+        {"#define BLOCK 32\n#define /* a */ MODE /* b */ MODE_fast // c\n", NULL},
+        {"// #undef BLOCK\n/*\n#undef BLOCK\n*/\n__device__ const char text[] = R\"(\n#undef BLOCK\n)\";\n", NULL},
         {"#define BLOCK_SIZE 64\n#define OTHER 1\n#undef OTHER\n#define OTHER 2", NULL},
     };
     mt_nvrtc *nvrtc = open_compiler(true);
@@ -35,8 +44,8 @@ START_TEST(a_knob_must_be_in_effect)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_strbuf text = {0};
         mt_strbuf_addf(&text, "%s\nextern \"C\" __global__ void k(float *out) { out[0] = 1; } // no end of line", cases[i].text);
-        mt_source_file file = {(char *)"k.cu", (char *)"k.cu", (char *)mt_strbuf_text(&text)};
-        const mt_source source = {&file, 1};
+        mt_source_file files[] = {{(char *)"k.cu", (char *)"k.cu", (char *)mt_strbuf_text(&text)}, {(char *)"header.h", (char *)"header.h", (char *)"#pragma once\n#undef BLOCK\n"}};
+        const mt_source source = {files, 2};
         mt_compile_result result = compile_macros(nvrtc, &source, options, sizeof options / sizeof *options);
         ck_assert_msg(result.ok == !cases[i].words && (result.ok || strstr(result.log, cases[i].words) == result.log), "%s: %s", cases[i].text, result.log);
         mt_compile_result_free(&result);
@@ -111,14 +120,16 @@ END_TEST
 /* In memory: __has_include sees what #include sees, <…> too; a header in front of the toolkit's can include that. */
 START_TEST(headers_in_memory_are_as_on_disk)
 {
-    static const char text[] = "#if !__has_include(\"own.h\") || !__has_include(<own.h>) || __has_include(\"none.h\")\n#error probe\n#endif\n#include <own.h>\n#include <cuda_fp16.h>\n"
+    static const char text[] = "#include \" blank.h\"\n#if !__has_include(\"own.h\") || !__has_include(<own.h>) || __has_include(\"none.h\")\n#error probe\n#endif\n#include <own.h>\n#include <cuda_fp16.h>\n"
                                "extern \"C\" __global__ void k(__half *out) { out[0] = __float2half(OWN + SHADOW); }\n";
     mt_nvrtc *nvrtc = open_compiler(true);
     if (!nvrtc) return;
     mt_source_file files[] = {{(char *)"k.cu", (char *)"k.cu", (char *)text},
                               {(char *)"own.h", (char *)"own.h", (char *)"#pragma once\n#define OWN 1\n"},
-                              {(char *)"cuda_fp16.h", (char *)"cuda_fp16.h", (char *)"#include <./cuda_fp16.h>\n#define SHADOW 1\n"}};
-    const mt_source source = {files, 3};
+                              {(char *)"cuda_fp16.h", (char *)"cuda_fp16.h", (char *)"#include <./cuda_fp16.h>\n#define SHADOW 1\n"},
+                              {(char *)" blank.h", (char *)" blank.h", (char *)"#include \"  blanks.h\"\n"},
+                              {(char *)"  blanks.h", (char *)"  blanks.h", (char *)"#pragma once\n"}};
+    const mt_source source = {files, 5};
     mt_compile_result result = compile_macros(nvrtc, &source, NULL, 0);
     ck_assert_msg(result.ok || strstr(result.log, "set CUDA_HOME"), "%s", result.log);
     mt_compile_result_free(&result);

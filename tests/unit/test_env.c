@@ -159,7 +159,7 @@ END_TEST
 START_TEST(a_time_that_is_none_names_file_line_and_what_is_wrong)
 {
     static const struct { const char *point, *wrong; } bad[] = {
-        { "ALGO=v;K=0", "floor_div(per_k, K): division by zero" }, { "ALGO=v;K=4", "time_ns reads a knob that is inactive" }, { "ALGO=v;K=9;Q=5", "time_ns is -4944 (shape s): expected a time of at least 1" },
+        { "ALGO=v;K=0", "floor_div(per_k, K): division by zero" }, { "ALGO=v;K=4", "time_ns reads a knob that is inactive" }, { "ALGO=v;K=9;Q=5", "time_ns is -4944 (shape s, at ALGO=v;K=9;Q=5): expected a time of at least 1" },
     };
     fixture f = start(MODEL_INI, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -46,6 +46,7 @@ START_TEST(words_that_name_files)
     words_are("@f --options-file=f -optf f --use-pch=f -pch -Xcudafe=--preinclude=f", "f:@f\nf:--options-file=f\nf:-optf\np:f\nf:--use-pch=f\nf:-pch\nf:-Xcudafe=--preinclude=f\n");
     words_are("-Xcudafe -Ia -Xcudafe=-Ia -Xcudafe --include_directory=a -Xcudafe --error_output=f -Xcudafe=--no_trace_includes", "f:-Xcudafe=-Ia\nf:-Xcudafe=-Ia\nf:-Xcudafe=--include_directory=a\nf:-Xcudafe=--error_output=f\nf:-Xcudafe=--no_trace_includes\n");
     words_are("-Xptxas -optf=f -Xptxas @f -Xptxas /f --ptxas-options --output-file=f -Xnvvm=-load=x.so -Xopt -load=/x -Xnvvm x", "f:-Xptxas=-optf=f\nf:-Xptxas=@f\nf:-Xptxas=/f\nf:--ptxas-options=--output-file=f\nf:-Xnvvm=-load=x.so\nf:-Xopt=-load=/x\nf:-Xnvvm=x\n");
+    words_are("-Xptxas x.opt -Xptxas=x.opt -Xptxas -maxrregcount -Xptxas 32", "f:-Xptxas=x.opt\nf:-Xptxas=x.opt\np:-Xptxas=-maxrregcount\np:-Xptxas=32\n");
     words_are("-Xptxas", "f:-Xptxas\n");
     words_are("-isystem a -iquote=b --time f -time f", "f:-isystem\np:a\nf:-iquote=b\nf:--time\np:f\nf:-time\np:f\n");
     words_are("-Xcudafe=--diag_suppress=177 -Xcudafe --display_error_number -Xptxas -O3 -Xptxas --def-load-cache=ca -Xnvvm=-unroll-threshold=400 -Xopt -enable-x=false --no-source-include", "p:-Xcudafe=--diag_suppress=177\np:-Xcudafe=--display_error_number\np:-Xptxas=-O3\np:-Xptxas=--def-load-cache=ca\np:-Xnvvm=-unroll-threshold=400\np:-Xopt=-enable-x=false\np:--no-source-include\n");

@@ -119,6 +119,21 @@ START_TEST(help_stops_everything)
 }
 END_TEST
 
+START_TEST(quiet_is_an_option_of_every_command)
+{
+    attempt a = PARSE("-f", "--quiet"), b = PARSE("-q"), c = PARSE("--quiet=yes"), d = PARSE("--quite"), e = PARSE("-f");
+    ck_assert(a.st == MT_OK && a.parsed.is_quiet && a.v.flag);
+    ck_assert(b.st == MT_OK && b.parsed.is_quiet);
+    ck_assert_str_eq(c.err.message, "demo: --quiet takes no value");
+    ck_assert_ptr_nonnull(strstr(d.err.message, "did you mean '--quiet'?"));
+    ck_assert(e.st == MT_OK && !e.parsed.is_quiet);
+    for (size_t i = 0; i < mt_command_count(); i++)
+        for (const mt_option *o = mt_command_at(i)->options; o && o->name; o++) ck_assert_msg(strcmp(o->name, "quiet") != 0 && o->letter != 'q', "%s has its own", mt_command_at(i)->name);
+    attempt *all[] = {&a, &b, &c, &d, &e};
+    for (size_t i = 0; i < 5; i++) drop(all[i]);
+}
+END_TEST
+
 START_TEST(commands_are_found)
 {
     mt_error err = {0};
@@ -139,4 +154,4 @@ START_TEST(commands_are_found)
 }
 END_TEST
 
-UNIT_MAIN("options", every_kind, letters_operands_and_the_end_mark, refused_with_the_reason, help_stops_everything, commands_are_found)
+UNIT_MAIN("options", every_kind, letters_operands_and_the_end_mark, refused_with_the_reason, help_stops_everything, quiet_is_an_option_of_every_command, commands_are_found)

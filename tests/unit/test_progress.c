@@ -158,7 +158,7 @@ START_TEST(the_view_shows_the_last_failures_and_goes_away)
     const char *view = strstr(told(&s), "3/4");
     ck_assert_ptr_nonnull(view);
     ck_assert_ptr_nonnull(strstr(told(&s), "[███████████████░░░░░]  3/4  2.0/s  0.5 s left\033[K\n"));
-    ck_assert_ptr_nonnull(strstr(view, "best      2.000 µs  (2.00 × faster than the first)\033[K\n            ALGO=a X=2\033[K\n"));
+    ck_assert_ptr_nonnull(strstr(view, "best      2.000 µs  (2.00 × as fast as the first)\033[K\n            ALGO=a X=2\033[K\n"));
     ck_assert_ptr_nonnull(strstr(view, "outcomes  2 ok, 1 crashed\033[K\n"));
     ck_assert_ptr_nonnull(strstr(view, "failed    crashed: signal?9 here  ALGO=a X=1\033[K"));
     mt_display_clear(&s.display);
@@ -181,8 +181,8 @@ START_TEST(the_summary_has_it_all)
     ck_assert_str_eq(s.summary, "\nk · s · w   on Test ?GPU\n"
                                 "  Best:       2.000 µs ± 0.020 µs\n"
                                 "              ALGO=a X=1\n"
-                                "              2.50 × faster than the default (5.000 µs)\n"
-                                "              50 % of the model's floor (1.000 µs)\n"
+                                "              2.50 × as fast as the default (5.000 µs)\n"
+                                "              the model's floor, 1.000 µs, is 50 % of this time\n"
                                 "  Search:     4 of 4 valid points (9 before constraints), strategy random\n"
                                 "  Evaluated:  2 in 1.0 s, 1 of them known from before; 1 ok, 1 failed\n"
                                 "      1 wrong_result, first: out[3] is ?7\n"

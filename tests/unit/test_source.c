@@ -194,7 +194,73 @@ static const struct { const char *source, *lines; } ways[] = {
     {"#define HAS(x) __has_include(x)\n#if HAS(\"inc/x.h\")\n#endif\n", ""},
     {"#define EMPTY\n#if __has_include(EMPTY \"inc/x.h\")\n#endif\n", ""},
     {"#if __has_include_next(<x.h>)\n#endif\n", "options = -Iinc\n"},
+    {"#define ASK __has_include\n#define NAME \"inc/x.h\"\n#if ASK(NAME)\n#endif\n", ""},
+    {"#define INNER(x) __has_include(x)\n#define OUTER(what, x) (what && INNER(x))\nstatic_assert(OUTER(1, \"inc/x.h\"), \"\");\n", ""},
+    {"#define THERE __has_include(\"inc/x.h\")\n#if THERE\n#endif\n", ""},
+    {"#define NAME /* \n */ \"inc/x.h\"\n#if __has_include(NAME)\n#endif\n", ""},
+    {"#define NAME \"inc/x.h\"\n#if _CCCL_HAS_INCLUDE(NAME)\n#endif\n", ""},
+    {"#if __has_include/* ( */(/* x */ \"inc/x.h\" /* ) */)\n#endif\n", ""},
+    {"#if __has_include(NAME)\n#endif\n", "options = -DNAME=<x.h> -Iinc\n"},
 };
+
+/* What __has_include is asked for in no word of the text: whether it is there would be in no key. */
+static const struct { const char *source, *lines, *words; } askers[] = {
+    {"#define TEXT(x) #x\n#if __has_include(TEXT(/x.h))\n", "", "k.cu:2: __has_include(TEXT(/x.h)): the tool expands no macros"},
+    {"#define HAS(x) __has_include(#x)\n", "", "k.cu:1: __has_include(#x)"},
+    {"#define HAS(x) __has_include(<x>)\n", "", "k.cu:1: <x>)"},
+    {"#define HAS(x) \"/*\" /* \n */ __has_include(<x>)\n", "", "k.cu:2: <x>)"},
+    {"#define HAS(x) __has_include(x)\n#define TEXT(x) #x\n\n#if HAS(TEXT(/x.h))\n", "", "k.cu:4: HAS(TEXT(/x.h))"},
+    {"#define HAS(x) __has_include(x)\n#define DIR /x\n#if HAS(<DIR/x.h>)\n", "", "k.cu:3: HAS(<DIR/x.h>)"},
+    {"#define DIR /x\n#define NAME <DIR/x.h>\n#if __has_include(NAME)\n", "", "k.cu:3: __has_include(NAME)"},
+    {"#define LESS <\n#define MORE >\n#if __has_include(LESS/x.h MORE)\n", "", "k.cu:3: __has_include(LESS/x.h MORE)"},
+    {"#define NAME(x) </usr/lib##x/x.h>\n#if __has_include(NAME(64))\n", "", "k.cu:2: __has_include(NAME(64))"},
+    {"#define HAS(what, x) __has_include(x)\n#if HAS(1 < 2, \"/x.h\" > 1)\n", "", "k.cu:2: HAS(1 < 2"},
+    {"#if __has_include(__FILE__)\n", "", "k.cu:1: __has_include(__FILE__)"},
+    {"#define NAME <../../x.h>\n#if __has_include(NAME)\n", "", "k.cu:2: __has_include(NAME)"},
+    {"#define TEXT(x) #x\nstatic_assert(__has_include(TEXT(/x.h)), \"\");\n", "", "k.cu:2: __has_include(TEXT"},
+    {"#define ASK __has_include\n#define TEXT(x) #x\n#if ASK(TEXT(/x.h))\n", "", "k.cu:3: ASK(TEXT"},
+    {"#if _CCCL_HAS_INCLUDE(TEXT(/x.h))\n", "", "k.cu:1: _CCCL_HAS_INCLUDE(TEXT"},
+    {"#define F 1\n#include \"inc/x.h\"\n", "", "inc/x.h:1: __has_include(NAME(F))"},
+    {"", "options = -DASK=__has_include(\"/x.h\")\n", "[kernel] options: -DASK=__has_include(\"/x.h\"): the tool can't see which file this asks for"},
+    {"#include NAME\n", "options = -DNAME=\"x${NUMBER}.h\"\n", "options: NAME=\"x${NUMBER}.h\": a knob makes the name of an include"},
+};
+
+START_TEST(what_macros_ask_for_is_refused)
+{
+    folder f = make_folder();
+    mt_strbuf text = {0};
+    mt_source source;
+    mt_error err = {0};
+    mt_strbuf_addf(&text, KERNEL "%s" SHAPE VARIANT "[param NUMBER]\nvalues = 1\n" OUT LAUNCH, askers[_i].lines);
+    put(&f, "k.cu", askers[_i].source);
+    put(&f, "inc/x.h", "#if __has_include(NAME(F))\n#endif\n");
+    mt_spec *spec = spec_in(&f, mt_strbuf_text(&text));
+    ck_assert_int_eq(mt_source_load(spec, &source, &err), MT_ERR_SPEC);
+    must_contain(err.message, askers[_i].words);
+    mt_spec_free(spec);
+    mt_strbuf_free(&text);
+    drop(&f);
+}
+END_TEST
+
+/* Two files by the same name: that of the option is found from the .ini's folder, that of the source beside it. */
+START_TEST(a_header_of_the_options_is_not_its_neighbour)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#include \"p.h\"\n");
+    put(&f, "p.h", "beside\n");
+    put(&f, "inc/p.h", "of the option\n");
+    mt_spec *spec = spec_in(&f, KERNEL_WITH("options = -include inc/p.h\n"));
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 3);
+    has_file(&source, "k.cu", "#include \"p.h\"\n#line 1 \"k.cu\"\n#include \"2/p.h\"\n");
+    has_file(&source, "p.h", "of the option\n");
+    has_file(&source, "2/p.h", "beside\n");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
 
 START_TEST(every_way_to_a_header_is_in_the_key)
 {
@@ -277,7 +343,7 @@ START_TEST(options_that_open_other_files_are_refused)
     static const struct { const char *lines, *words; } cases[] = {
         {"options = @more\n" SHAPE VARIANT, "[kernel] options: @more: the tool can't see which files"},
         {"options = --use-pch=x\n" SHAPE VARIANT, "--use-pch=x: the tool can't see which files"},
-        {"options = -Xcudafe=--preinclude=x\n" SHAPE VARIANT, "expected -I, -include or [kernel] include"},
+        {"options = -Xcudafe=--preinclude=x\n" SHAPE VARIANT, "expected options written out, and headers by -I, -include or [kernel] include"},
         {"options = -Inowhere\n" SHAPE VARIANT, "[kernel] options: nowhere: no such folder"},
         {"options = -include=nowhere.h\n" SHAPE VARIANT, "-include=nowhere.h: no such file"},
         {"options = -Iinc_${MODE}\n" SHAPE VARIANT, "inc_${MODE}: a folder that depends on a knob can't be part of the kernel's key"},
@@ -415,6 +481,8 @@ int main(void)
     tcase_add_test(cases, options_that_open_other_files_are_refused);
     tcase_add_test(cases, cycles_end_and_odd_text_is_survived);
     tcase_add_test(cases, a_missing_source_is_named);
+    tcase_add_loop_test(cases, what_macros_ask_for_is_refused, 0, sizeof askers / sizeof *askers);
+    tcase_add_test(cases, a_header_of_the_options_is_not_its_neighbour);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

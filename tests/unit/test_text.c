@@ -125,4 +125,17 @@ START_TEST(words)
 }
 END_TEST
 
-UNIT_MAIN("text", words, integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest)
+START_TEST(numbers_in_texts_count_as_numbers)
+{
+    static const char *const ordered[] = {"", "a", "a2", "a02b", "a2b10", "a2b011", "a10", "b1x4096x64", "b1x4096x128", "b16x64x64", "b16x99999999999999999999999", "b16x100000000000000000000000", "é1"};
+    for (size_t i = 0; i < sizeof ordered / sizeof *ordered; i++)
+        for (size_t k = 0; k < sizeof ordered / sizeof *ordered; k++) {
+            int order = mt_text_natural(ordered[i], strlen(ordered[i]), ordered[k], strlen(ordered[k]));
+            ck_assert_msg((order > 0) - (order < 0) == (i > k) - (i < k), "%s and %s: %d", ordered[i], ordered[k], order);
+        }
+    ck_assert_int_eq(mt_text_natural("a1", 1, "a", 1), 0); /* lengths count, not what stands behind */
+    ck_assert_int_lt(mt_text_natural("01", 2, "1", 1) * mt_text_natural("1", 1, "01", 2), 0);
+}
+END_TEST
+
+UNIT_MAIN("text", numbers_in_texts_count_as_numbers, words, integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest)

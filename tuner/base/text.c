@@ -201,6 +201,35 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     return last[b_length];
 }
 
+static size_t span(const char *text, const char *end, bool (*is)(char))
+{
+    size_t length = 0;
+    while (text + length < end && is(text[length])) length++;
+    return length;
+}
+
+static bool is_zero(char c) { return c == '0'; }
+
+int mt_text_natural(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    const char *x = a, *y = b, *x_end = a + a_length, *y_end = b + b_length;
+    while (x < x_end && y < y_end) {
+        size_t m = span(x, x_end, is_digit), n = span(y, y_end, is_digit);
+        if (!m || !n) {
+            if (*x != *y) return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+            x++, y++;
+            continue;
+        }
+        size_t x_zeros = span(x, x_end, is_zero), y_zeros = span(y, y_end, is_zero);
+        if (m - x_zeros != n - y_zeros) return m - x_zeros < n - y_zeros ? -1 : 1;
+        int order = memcmp(x + x_zeros, y + y_zeros, m - x_zeros);
+        if (order) return order;
+        x += m, y += n;
+    }
+    if (x < x_end || y < y_end) return x < x_end ? 1 : -1;
+    return a_length != b_length ? (a_length > b_length ? 1 : -1) : memcmp(a, b, a_length); /* "01" and "1" are two texts */
+}
+
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count)
 {
     size_t length = strlen(word);

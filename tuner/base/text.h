@@ -24,6 +24,8 @@ bool mt_text_is_shown(const char *text, size_t left, size_t *length);
 void mt_text_defuse(char *text, size_t length);
 /* The same for text that is one line: line breaks and tabs too. */
 void mt_text_one_line(char *text, size_t length);
+/* The order of two texts in which the numbers in them, as long as they may be, count as numbers: "a2" before "a10". 0 = the same text. */
+int mt_text_natural(const char *a, size_t a_length, const char *b, size_t b_length);
 /* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
 

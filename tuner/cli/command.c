@@ -55,13 +55,6 @@ mt_status mt_command_unknown(const char *name, mt_error *err)
     return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s'; 'msda-tune help' lists them", name);
 }
 
-static bool wants_quiet(const mt_command *command, const void *values)
-{
-    const char *value;
-    const mt_option *quiet = mt_option_find(command->options, "--quiet", &value);
-    return quiet && *(const bool *)((const unsigned char *)values + quiet->offset);
-}
-
 mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -79,7 +72,7 @@ mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_er
         goto done;
     }
     MT_TRY(mt_output_files_check(command->name, command->options, values, &parsed, err));
-    mt_be_quiet(wants_quiet(command, values));
+    mt_be_quiet(parsed.is_quiet);
     mt_arguments arguments = {values, parsed.operands, parsed.operand_count, argc, argv};
     st = command->run(&arguments, err);
 done:
@@ -114,10 +107,6 @@ void mt_command_help(const mt_command *command)
         print_overview();
         return;
     }
-    printf("Usage: msda-tune %s%s%s%s\n\n%s\n", command->name, command->options ? " [options]" : "", command->operands ? " " : "",
-           command->operands ? command->operands : "", command->help);
-    if (command->options) {
-        printf("\nOptions:\n");
-        mt_option_print(command->options);
-    }
+    printf("Usage: msda-tune %s [options]%s%s\n\n%s\n\nOptions:\n", command->name, command->operands ? " " : "", command->operands ? command->operands : "", command->help);
+    mt_option_print(command->options);
 }

@@ -62,13 +62,14 @@ static void compose(const mt_command *command, mt_strbuf *page)
     mt_strbuf_addf(page, ".\\\" Made of the command's tables by msda-tune help --man-pages.\n.TH MSDA-TUNE-%s 1 \"\" \"msda-tune %s\" \"msda-tune\"\n.SH NAME\nmsda-tune-%s \\- ", command->name, MT_VERSION, command->name);
     add_text(page, command->summary);
     mt_strbuf_addf(page, "\n.SH SYNOPSIS\n.B msda-tune %s\n", command->name);
-    if (command->options) mt_strbuf_add(page, ".RI [ options ]\n");
+    mt_strbuf_add(page, ".RI [ options ]\n");
     if (command->operands) mt_strbuf_add(page, ".I ");
     if (command->operands) add_text(page, command->operands);
     mt_strbuf_add(page, command->operands ? "\n.SH DESCRIPTION\n" : ".SH DESCRIPTION\n");
     add_paragraphs(page, command->help);
-    if (command->options) mt_strbuf_add(page, ".SH OPTIONS\n");
+    mt_strbuf_add(page, ".SH OPTIONS\n");
     for (const mt_option *o = command->options; o && o->name; o++) add_option(page, o);
+    add_option(page, &mt_option_of_all);
     mt_strbuf_add(page, ".SH EXIT STATUS\n0 done, 1 failure, 2 wrong usage, 3 no usable GPU, 4 nothing valid found, 5 slower\n.RB ( \"diff \\-\\-check\" ),\n130 interrupted.\n"
                         ".SH SEE ALSO\n.BR msda-tune (1)\n");
 }

@@ -8,10 +8,13 @@
 
 enum { MAX_OPTIONS = 64, HELP_COLUMN = 24 };
 
+const mt_option mt_option_of_all = {"quiet", 'q', MT_OPTION_FLAG, 0, NULL, "no progress, and no word on what was done; warnings and errors stay"};
+
 typedef struct parser {
     const char *command;
     const mt_option *options;
     unsigned char *values;
+    mt_parsed *parsed;
 } parser;
 
 static bool is_list(const mt_option *option)
@@ -23,21 +26,21 @@ static const mt_option *find_long(const mt_option *options, const char *name, si
 {
     for (const mt_option *o = options; o && o->name; o++)
         if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
-    return NULL;
+    return strlen(mt_option_of_all.name) == length && memcmp(mt_option_of_all.name, name, length) == 0 ? &mt_option_of_all : NULL;
 }
 
 static const mt_option *find_letter(const mt_option *options, char letter)
 {
     for (const mt_option *o = options; o && o->name; o++)
         if (o->letter && o->letter == letter) return o;
-    return NULL;
+    return letter == mt_option_of_all.letter ? &mt_option_of_all : NULL;
 }
 
 static mt_status unknown(const parser *p, const char *word, size_t name_length, mt_error *err)
 {
     char name[64];
-    const char *names[MAX_OPTIONS];
-    size_t count = 0;
+    const char *names[MAX_OPTIONS] = {mt_option_of_all.name};
+    size_t count = 1;
     snprintf(name, sizeof name, "%.*s", (int)name_length, word + 2);
     for (const mt_option *o = p->options; o && o->name && count < MAX_OPTIONS; o++) names[count++] = o->name;
     const char *near = word[1] == '-' ? mt_text_nearest(name, names, count) : NULL;
@@ -145,7 +148,9 @@ static mt_status take_option(const parser *p, int argc, char **argv, int *i, mt_
     if (!o) return unknown(p, word, word[1] == '-' ? strcspn(word + 2, "=") : 1, err);
     if (o->kind == MT_OPTION_FLAG) {
         if (value) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s takes no value", p->command, o->name);
-        return set(p, o, NULL, err);
+        if (o != &mt_option_of_all) return set(p, o, NULL, err);
+        p->parsed->is_quiet = true;
+        return MT_OK;
     }
     if (!value) {
         if (*i + 1 >= argc) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s needs a value: --%s %s", p->command, o->name, o->name, o->value);
@@ -157,7 +162,7 @@ static mt_status take_option(const parser *p, int argc, char **argv, int *i, mt_
 
 mt_status mt_option_parse(const char *command, const mt_option *options, int argc, char **argv, void *values, mt_parsed *parsed, mt_error *err)
 {
-    parser p = {command, options, values};
+    parser p = {command, options, values, parsed};
     bool only_operands = false;
     parsed->operands = mt_alloc((size_t)argc + 1, sizeof *parsed->operands);
     if (!parsed->operands) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory reading the command line");
@@ -203,17 +208,21 @@ static void print_help_lines(const char *help, int column)
     }
 }
 
+static void print_option(const mt_option *o)
+{
+    char left[128];
+    char letter[8] = "    ";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+    if (strlen(left) + 1 > HELP_COLUMN)
+        printf("%s\n%*s", left, HELP_COLUMN, "");
+    else
+        printf("%-*s", HELP_COLUMN, left);
+    print_help_lines(o->help, HELP_COLUMN);
+}
+
 void mt_option_print(const mt_option *options)
 {
-    for (const mt_option *o = options; o->name; o++) {
-        char left[128];
-        char letter[8] = "    ";
-        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "  %s--%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "", o->value ? o->value : "");
-        if (strlen(left) + 1 > HELP_COLUMN)
-            printf("%s\n%*s", left, HELP_COLUMN, "");
-        else
-            printf("%-*s", HELP_COLUMN, left);
-        print_help_lines(o->help, HELP_COLUMN);
-    }
+    for (const mt_option *o = options; o && o->name; o++) print_option(o);
+    print_option(&mt_option_of_all);
 }

@@ -42,22 +42,23 @@ typedef struct mt_option {
     const char *help;   /* '\n' starts an indented line */
 } mt_option;
 
-/* Of commands that do something: a bool called `quiet` in their struct, whose file calls offsetof of it FIELD. mt_command_run looks at it; what is told by mt_tell is then left out. */
-#define MT_QUIET_OPTION {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, and no word on what was done; warnings and errors stay"}
+/* What every command takes beside its own options: --quiet. mt_command_run looks at it; progress, and what is told by mt_tell, is then left out. */
+extern const mt_option mt_option_of_all;
 
 typedef struct mt_parsed {
     const char **operands; /* point into argv; the array is owned */
     size_t operand_count;
     bool wants_help;       /* --help or -h was given: nothing else is checked further */
+    bool is_quiet;         /* mt_option_of_all was given */
 } mt_parsed;
 
 /* Fills `values` and *parsed from argv[0..argc). "--name value", "--name=value", "-x value"; "--" ends options. MT_ERR_USAGE says what is
  * wrong and names `command`. Call mt_option_free in every case. */
 mt_status mt_option_parse(const char *command, const mt_option *options, int argc, char **argv, void *values, mt_parsed *parsed, mt_error *err);
-/* The option that `word`, "-…" of at least two characters, names, or NULL. *value: what stands behind it in the same word ("--name=value", "-xvalue"), or NULL. */
+/* The option, mt_option_of_all too, that `word`, "-…" of at least two characters, names, or NULL. *value: what stands behind it in the same word ("--name=value", "-xvalue"), or NULL. */
 const mt_option *mt_option_find(const mt_option *options, const char *word, const char **value);
 void mt_option_free(const mt_option *options, void *values, mt_parsed *parsed);
-/* The "Options:" lines on stdout. */
+/* The "Options:" lines on stdout, mt_option_of_all last. */
 void mt_option_print(const mt_option *options);
 
 #endif

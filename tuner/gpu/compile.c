@@ -84,27 +84,36 @@ done:
     return st;
 }
 
+/* The text of that file as NVRTC gets it; owned. */
+static mt_status guarded(const mt_compile_request *request, size_t file, char **out, mt_error *err)
+{
+    mt_strbuf text = {0};
+    mt_status st = mt_compile_add_guarded(request, request->source->files[file].text, &text, err);
+    if (st == MT_OK && file == 0) mt_compile_add_guards(request, &text);
+    *out = st == MT_OK ? mt_strbuf_take(&text) : NULL;
+    mt_strbuf_free(&text);
+    return st != MT_OK || *out ? st : MT_FAIL(err, MT_ERR_NO_MEMORY, "source");
+}
+
 static mt_status program_create(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program *program, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_source *source = request->source;
-    size_t count = source->file_count - 1;
-    mt_strbuf text = {0};
-    const char **texts = mt_alloc(count + 1, sizeof *texts), **names = mt_alloc(count + 1, sizeof *names);
-    mt_strbuf_add(&text, source->files[0].text);
-    mt_compile_add_guards(request, &text);
-    if (!texts || !names || text.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "headers");
+    size_t count = source->file_count;
+    char **texts = mt_alloc(count, sizeof *texts);
+    const char **names = mt_alloc(count, sizeof *names);
+    if (!texts || !names) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "source");
         goto done;
     }
     for (size_t i = 0; i < count; i++) {
-        texts[i] = source->files[i + 1].text;
-        names[i] = source->files[i + 1].name;
+        MT_TRY(guarded(request, i, &texts[i], err));
+        names[i] = source->files[i].name;
     }
-    int code = nvrtc->api.CreateProgram(program, mt_strbuf_text(&text), source->files[0].name, (int)count, texts, names);
+    int code = nvrtc->api.CreateProgram(program, texts[0], names[0], (int)count - 1, (const char *const *)texts + 1, names + 1);
     if (code != MT_NVRTC_SUCCESS) st = MT_FAIL(err, MT_ERR_COMPILE, "nvrtcCreateProgram: %s", nvrtc->api.GetErrorString(code));
 done:
-    mt_strbuf_free(&text);
+    for (size_t i = 0; texts && i < count; i++) mt_free(texts[i]);
     mt_free(texts);
     mt_free(names);
     return st;
@@ -169,7 +178,8 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
     if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
         mt_compile_macro_hint(request, log, text);
-        mt_compile_include_hint(log, text);
+        mt_compile_include_hint(request, log, text);
+        mt_compile_stub_hint(request, text);
         mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, text);
     }
     if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, text);
@@ -250,11 +260,11 @@ done:
     return st;
 }
 
-/* What compiled and is not what was asked for: wgmma in turns, whose time says nothing of the variant, or another value of a knob. As good as not compiled. The cache keeps what the compiler made. */
+/* What compiled and is not what was asked for: wgmma in turns, whose time says nothing of the variant. As good as not compiled. The cache keeps what the compiler made. */
 static mt_status refuse_unfit(const mt_compile_request *request, mt_compile_result *result, mt_error *err)
 {
     mt_strbuf text = {0};
-    if (!result->ok || (!mt_compile_serialized(result->log, &text) && !mt_compile_redefined(request, result->log, &text))) return MT_OK;
+    if (!result->ok || !mt_compile_serialized(result->log, &text)) return MT_OK;
     mt_strbuf_addf(&text, "\n%s", result->log);
     mt_free(result->log);
     result->log = mt_strbuf_take(&text);

@@ -2,8 +2,11 @@
 
 #include <string.h>
 
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/compile_log.h"
+#include "tuner/space/directive.h"
 #include "tuner/space/option_words.h"
 
 static const char guard_mark[] = "msda-tune guard: ";
@@ -43,15 +46,12 @@ static const char *number_of(const mt_compile_request *request, const macro *m)
     return NULL;
 }
 
-void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text)
+/* The source takes the macro away, or gives it another value: where it does, and, as headers of the toolkit may too, at its end. */
+static const char *const guard_words[] = {"undefines ", "defines "};
+
+static void add_guard(mt_strbuf *text, bool defines, const macro *m)
 {
-    if (request->macro_count) mt_strbuf_add(text, "\n#line 1 \"msda-tune\"\n");
-    for (size_t i = 0; i < request->macro_count; i++) {
-        macro m;
-        const char *number = macro_at(request, i, &m) ? number_of(request, &m) : NULL;
-        int length = (int)m.length;
-        if (number) mt_strbuf_addf(text, "#if defined(%.*s) && (%.*s) != (%s)\n#error %s%.*s\n#endif\n", length, m.name, length, m.name, number, guard_mark, length, m.name);
-    }
+    mt_strbuf_addf(text, "error %s%s%.*s", guard_mark, guard_words[defines], (int)m->length, m->name);
 }
 
 /* The macro whose name stands at `text`. */
@@ -63,28 +63,63 @@ static bool find_macro(const mt_compile_request *request, const char *text, macr
     return false;
 }
 
-static void tell_redefined(const macro *m, const char *log, const char *place, mt_strbuf *why)
+/* Of the definition whose body stands at `body`. */
+static bool is_the_value(const macro *m, const char *body)
 {
-    mt_strbuf_addf(why, "%s %.*s is not in effect: the source defines the macro %.*s anew", kind_of(m), (int)m->length, m->name, (int)m->length, m->name);
-    if (place) {
-        while (place > log && place[-1] != '\n') place--;
-        mt_strbuf_addf(why, " (%.*s)", (int)strcspn(place, ":\n"), place);
+    size_t length = strlen(m->value);
+    if (*body == '(' || strncmp(body = mt_directive_blanks(body), m->value, length) != 0) return false;
+    body = mt_directive_blanks(body + length);
+    return !*body || *body == '\n' || (body[0] == '/' && body[1] == '/');
+}
+
+mt_status mt_compile_add_guarded(const mt_compile_request *request, const char *text, mt_strbuf *out, mt_error *err)
+{
+    mt_directive_walk walk;
+    mt_directive what;
+    mt_status st = mt_directive_open(text, &walk, err);
+    if (st != MT_OK) return st;
+    while (mt_directive_next(&walk, &what)) {
+        macro m;
+        bool defines = what.kind == MT_DIRECTIVE_DEFINE;
+        if ((!defines && what.kind != MT_DIRECTIVE_UNDEFINE) || !find_macro(request, what.name, &m) || (defines && is_the_value(&m, what.rest))) continue;
+        mt_strbuf_add_bytes(out, text, (size_t)(what.start - text));
+        add_guard(out, defines, &m);
+        for (const char *at = what.start; at < what.end; at++)
+            if (*at == '\n') mt_strbuf_add(out, " \\\n"); /* lines keep their numbers */
+        mt_strbuf_add(out, defines ? " " : "");
+        text = what.end;
     }
-    mt_strbuf_add(why, "; expected #ifndef around its own definition, or another name\n");
+    mt_strbuf_add(out, text);
+    mt_directive_close(&walk);
+    return MT_OK;
+}
+
+void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text)
+{
+    if (request->macro_count) mt_strbuf_add(text, "\n#line 1 \"msda-tune\"\n");
+    for (size_t i = 0; i < request->macro_count; i++) {
+        macro m;
+        if (!macro_at(request, i, &m)) continue;
+        const char *number = number_of(request, &m);
+        mt_strbuf_addf(text, "#ifndef %.*s\n#", (int)m.length, m.name);
+        add_guard(text, false, &m);
+        if (number) mt_strbuf_addf(text, "\n#elif (%.*s) != (%s)\n#", (int)m.length, m.name, number);
+        if (number) add_guard(text, true, &m);
+        mt_strbuf_add(text, "\n#endif\n");
+    }
 }
 
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why)
 {
-    static const char warning[] = "incompatible redefinition of macro \"";
+    static const char *const expected[] = {"no #undef of it", "#ifndef around its own definition"};
     macro m;
-    for (const char *at = log; at && (at = strstr(at, warning)); at++) {
-        if (!find_macro(request, at + sizeof warning - 1, &m)) continue;
-        tell_redefined(&m, log, at, why);
-        return true;
-    }
-    const char *guard = log ? strstr(log, guard_mark) : NULL;
-    if (!guard || !find_macro(request, guard + sizeof guard_mark - 1, &m)) return false;
-    tell_redefined(&m, log, NULL, why);
+    const char *guard = strstr(log, guard_mark), *place = guard, *word = guard ? guard + sizeof guard_mark - 1 : NULL;
+    bool defines = word && strncmp(word, guard_words[1], strlen(guard_words[1])) == 0;
+    if (!word || !find_macro(request, word + strlen(guard_words[defines]), &m)) return false;
+    mt_strbuf_addf(why, "%s %.*s is not in effect: the source %sthe macro %.*s%s", kind_of(&m), (int)m.length, m.name, guard_words[defines], (int)m.length, m.name, defines ? " anew" : "");
+    while (place > log && place[-1] != '\n') place--;
+    if (strncmp(place, "msda-tune", 9) != 0) mt_strbuf_addf(why, " (%.*s)", (int)strcspn(place, ":\n"), place);
+    mt_strbuf_addf(why, "; expected %s, or another name\n", expected[defines]);
     return true;
 }
 
@@ -116,14 +151,40 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
                    (int)at.length, at.name, kind_of(&at));
 }
 
-void mt_compile_include_hint(const char *log, mt_strbuf *hints)
+/* Between the letters of an include's name, in a text of the source or in an option: then no macro made it. */
+static bool is_spelled(const mt_compile_request *request, const char *name)
+{
+    bool is_found = false;
+    mt_strbuf forms[2] = {{0}, {0}};
+    mt_strbuf_addf(&forms[0], "<%s>", name);
+    mt_strbuf_addf(&forms[1], "\"%s\"", name);
+    for (size_t f = 0; f < 2; f++) {
+        for (size_t i = 0; i < request->source->file_count; i++) is_found |= strstr(request->source->files[i].text, mt_strbuf_text(&forms[f])) != NULL;
+        for (size_t i = 0; i < request->option_count; i++) is_found |= strstr(request->options[i], mt_strbuf_text(&forms[f])) != NULL;
+        mt_strbuf_free(&forms[f]);
+    }
+    return is_found;
+}
+
+void mt_compile_include_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints)
 {
     size_t length;
-    const char *name = mt_compile_missing_header(log, &length), *line = name ? strchr(name, '\n') : NULL;
-    const char *directive = line ? strstr(line, "include") : NULL, *behind = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
-    if (!directive || directive > behind) return;
-    directive += strlen("include");
-    directive += strspn(directive, " \t");
-    if (*directive == '"' || *directive == '<') return;
-    mt_strbuf_addf(hints, "msda-tune: %.*s is named by a macro with arguments, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", (int)length, name);
+    const char *found = mt_compile_missing_header(log, &length);
+    char *name = found ? mt_strndup(found, length) : NULL;
+    if (name && !is_spelled(request, name))
+        mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
+    mt_free(name);
+}
+
+void mt_compile_stub_hint(const mt_compile_request *request, mt_strbuf *hints)
+{
+    char *folder = mt_path_folder(request->source->files[0].path);
+    for (size_t i = 1; folder && i < request->source->file_count; i++) {
+        const char *stub = mt_source_stub_name(&request->source->files[i]);
+        char *path = stub ? mt_path_join(folder, stub) : NULL;
+        if (path && mt_file_exists(path))
+            mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
+        mt_free(path);
+    }
+    mt_free(folder);
 }

@@ -5,14 +5,18 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile_request.h"
 
-/* Lines for the source's end, which refuse to compile where one of the request's macros has another value by then. Lists and fractions, which #if can't compare, have none; a list's elements have macros of their
- * own. One that is undefined by then was perhaps cleaned up, and passes. */
+/* Adds a file of the source, in which an #error stands where one of the request's macros is defined with another value or undefined: no -w and no pragma turns that off, and where the directive is
+ * skipped it is too. */
+mt_status mt_compile_add_guarded(const mt_compile_request *request, const char *text, mt_strbuf *out, mt_error *err);
+/* Lines for the source's end, which say the same of what headers of the toolkit do. Lists and fractions, which #if can't compare, must only be defined; a list's elements have macros of their own. */
 void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text);
-/* True when the log says that a macro of the request was defined again, by a guard or by NVRTC's warning 47: adds a line that names it and the place. */
+/* True when the log says so: adds a line that names the macro and the place. */
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why);
 /* Adds a line where the first error is in a header, at a line that holds the name of one of the request's macros. */
 void mt_compile_macro_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints);
-/* Adds a line where a file was not found whose name a macro with arguments made: the tool can't have handed that over. */
-void mt_compile_include_hint(const char *log, mt_strbuf *hints);
+/* Adds a line where a file was not found whose name macros made: the tool can't have handed that over. */
+void mt_compile_include_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints);
+/* Adds a line for each stub of a host header that has the name of a file beside the source, which only quotes reach. */
+void mt_compile_stub_hint(const mt_compile_request *request, mt_strbuf *hints);
 
 #endif

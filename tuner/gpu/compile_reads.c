@@ -72,6 +72,14 @@ static bool is_of_the_request(const mt_compile_request *request, const char *nam
     return false;
 }
 
+/* NVRTC puts more blanks in front the deeper an #include is, and a name may begin with blanks. */
+static const char *name_in(const mt_compile_request *request, const char *line)
+{
+    const char *name = line;
+    while (*name == ' ' && !is_of_the_request(request, name)) name++;
+    return name;
+}
+
 /* NVRTC's own texts have names without a folder: __nv_nvrtc_builtin_header.h, __nv_name_map. */
 static bool is_of_the_compiler(const char *name)
 {
@@ -98,7 +106,7 @@ bool mt_compile_reads_unknown(const mt_nvrtc *nvrtc, const mt_compile_request *r
     mt_error ignored;
     if (nvrtc->lacks_reads || lseek(nvrtc->reads_fd, 0, SEEK_SET) != 0 || mt_file_read_fd(nvrtc->reads_fd, MOST_BYTES, "list of files", &list, &length, &ignored) != MT_OK) return false;
     for (char *line = strtok_r(list, "\n", &rest); line && !is_told; line = strtok_r(NULL, "\n", &rest))
-        is_told = tell_unknown(nvrtc, request, line + strspn(line, " "), why); /* the deeper, the more blanks */
+        is_told = tell_unknown(nvrtc, request, name_in(request, line), why);
     mt_free(list);
     return is_told;
 }

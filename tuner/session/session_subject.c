@@ -71,17 +71,21 @@ static mt_status choose_strategy(mt_run *run, mt_error *err)
     return MT_OK;
 }
 
-/* The given points that are not known, beside those that are. */
+/* The given points that are not known, beside those that are; one that is given again is one. */
 static mt_status count_given(const mt_run *run, size_t *total, mt_error *err)
 {
     const mt_history *history = &run->history;
     const mt_point_list *points = run->job->points;
-    mt_index_map known = {0};
+    mt_index_map counted = {0};
     bool has_room = true;
     *total = history->known_count;
-    for (size_t i = 0; i < history->known_count && has_room; i++) has_room = mt_index_map_put(&known, history->known[i].index, 0);
-    for (size_t i = 0; i < points->count; i++) *total += !mt_index_map_get(&known, points->items[i], NULL);
-    mt_index_map_free(&known);
+    for (size_t i = 0; i < history->known_count && has_room; i++) has_room = mt_index_map_put(&counted, history->known[i].index, 0);
+    for (size_t i = 0; i < points->count && has_room; i++) {
+        if (mt_index_map_get(&counted, points->items[i], NULL)) continue;
+        has_room = mt_index_map_put(&counted, points->items[i], 0);
+        ++*total;
+    }
+    mt_index_map_free(&counted);
     return has_room ? MT_OK : mt_run_no_memory(err);
 }
 

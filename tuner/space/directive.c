@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tuner/base/alloc.h"
 
@@ -110,7 +111,7 @@ static const char *skip_literal(const char *at)
 }
 
 /* Blanks and comments within the line. */
-static const char *skip_blanks(const char *at)
+const char *mt_directive_blanks(const char *at)
 {
     for (;;) {
         if (*at && strchr(" \t\v\f\r", *at)) at++;
@@ -165,7 +166,7 @@ static size_t name_length(const char *name, char end)
 }
 
 /* A file, or the macro that names one. */
-static bool read_operand(const char *at, mt_directive *found)
+bool mt_directive_name(const char *at, mt_directive *found)
 {
     found->form = *at == '"' || *at == '<' ? *at : 0;
     found->name = at + (found->form != 0);
@@ -176,12 +177,17 @@ static bool read_operand(const char *at, mt_directive *found)
     return *found->rest++ == (found->form == '<' ? '>' : '"');
 }
 
+bool mt_directive_leads_out(const char *name, size_t length)
+{
+    return (length >= 3 && strncmp(name, "../", 3) == 0) || memmem(name, length, "/../", 4);
+}
+
 bool mt_directive_operand(const char **at, mt_directive *found)
 {
     for (;;) {
-        *at = skip_blanks(*at);
+        *at = mt_directive_blanks(*at);
         if (!**at || **at == '\n' || ((*at)[0] == '/' && (*at)[1] == '/')) return false;
-        bool is_found = read_operand(*at, found);
+        bool is_found = mt_directive_name(*at, found);
         size_t length = word_length(*at);
         *at = is_found ? found->rest : *at + (length ? length : 1);
         if (is_found) return true;
@@ -192,27 +198,56 @@ bool mt_directive_operand(const char **at, mt_directive *found)
 static bool read_directive(const char *at, mt_directive *found, const char **start)
 {
     static const struct { const char *word; mt_directive_kind kind; } directives[] = {
-        {"include", MT_DIRECTIVE_INCLUDE}, {"include_next", MT_DIRECTIVE_INCLUDE_NEXT}, {"define", MT_DIRECTIVE_DEFINE}, {"if", MT_DIRECTIVE_CONDITION}, {"elif", MT_DIRECTIVE_CONDITION},
+        {"include", MT_DIRECTIVE_INCLUDE}, {"include_next", MT_DIRECTIVE_INCLUDE_NEXT}, {"define", MT_DIRECTIVE_DEFINE}, {"undef", MT_DIRECTIVE_UNDEFINE},
     };
-    *start = skip_blanks(at);
+    *start = mt_directive_blanks(at);
     size_t length = word_length(*start);
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
         if (!is_the_word(*start, length, directives[i].word)) continue;
         *found = (mt_directive){.kind = directives[i].kind, .rest = *start + length};
-        return found->kind == MT_DIRECTIVE_CONDITION || read_operand(skip_blanks(*start + length), found);
+        return mt_directive_name(mt_directive_blanks(*start + length), found);
     }
     return false;
 }
 
-/* At a word. A word that asks nothing, such as that of #ifdef __has_include, is none. */
-static bool read_probe(const char *at, size_t length, mt_directive *found, const char **start)
+bool mt_directive_asks(const mt_directive_walk *walk, const char *word, size_t length)
 {
-    if (!is_the_word(at, length, "__has_include") && !is_the_word(at, length, "__has_include_next")) return false;
-    at = skip_blanks(at + length);
-    if (*at != '(') return false;
-    *start = skip_blanks(at + 1);
+    static const char part[] = "has_include";
+    for (size_t i = 0; i + sizeof part - 1 <= length; i++)
+        if (strncasecmp(word + i, part, sizeof part - 1) == 0) return true;
+    for (size_t i = 0; i < walk->asker_count; i++)
+        if (is_the_word(word, length, walk->askers[i])) return true;
+    return false;
+}
+
+const char *mt_directive_line_end(const char *at)
+{
+    while (*(at = mt_directive_blanks(at)) && *at != '\n' && !(at[0] == '/' && at[1] == '/')) at = *at == '"' || *at == '\'' ? skip_literal(at) : at + 1;
+    return at;
+}
+
+bool mt_directive_asks_in(const mt_directive_walk *walk, const char *line)
+{
+    for (const char *end = mt_directive_line_end(line); (line = mt_directive_blanks(line)) < end;) {
+        size_t length = word_length(line);
+        if (length && mt_directive_asks(walk, line, length)) return true;
+        line = length ? line + length : *line == '"' || *line == '\'' ? skip_literal(line) : line + 1;
+    }
+    return false;
+}
+
+/* At a word. One without ( asks nothing, such as that of #ifdef __has_include. */
+static bool read_probe(const mt_directive_walk *walk, const char *at, size_t length, mt_directive *found, const char **start)
+{
+    const char *open = mt_directive_blanks(at + length);
+    if (*open != '(' || !mt_directive_asks(walk, at, length)) return false;
+    *start = mt_directive_blanks(open + 1);
     found->kind = MT_DIRECTIVE_PROBE;
-    return read_operand(*start, found);
+    bool is_real = is_the_word(at, length, "__has_include") || is_the_word(at, length, "__has_include_next");
+    if (is_real && mt_directive_name(*start, found) && found->form && *mt_directive_blanks(found->rest) == ')') return true;
+    *start = at;
+    *found = (mt_directive){.kind = MT_DIRECTIVE_ASK, .name = at, .length = length, .rest = open + 1};
+    return true;
 }
 
 /* 1'000 is a number. */
@@ -235,7 +270,7 @@ static bool step(mt_directive_walk *walk, const char *text, mt_directive *found,
         walk->at = is_found ? found->rest : at + mark_length(at);
     } else if (length) {
         const char *raw = skip_raw(walk, at, length);
-        is_found = !raw && read_probe(at, length, found, start);
+        is_found = !raw && read_probe(walk, at, length, found, start);
         walk->at = is_found ? found->rest : raw ? raw : at + length;
     } else {
         walk->at = *at == '"' || (*at == '\'' && !separates_digits(text, at)) ? skip_literal(at) : at + 1;

@@ -218,12 +218,26 @@ mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *v
     return mt_env_run_ready(env, expr, value, fault);
 }
 
-mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err)
+/* ", at ALGO=…"; nothing where no knob is set. */
+static void add_point(const mt_env *env, const mt_point *at, mt_strbuf *where)
+{
+    mt_point set = {{0}};
+    memcpy(set.level, env->levels, sizeof set.level);
+    char *text = mt_point_text(env->spec, at ? at : &set);
+    if (text && *text) mt_strbuf_addf(where, ", at %s", text);
+    mt_free(text);
+}
+
+mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const mt_point *at, mt_error *err)
 {
     int line = fault->expr->line, first = mt_spec_column(env->spec, &line, fault->expr->source), column = mt_expr_column(fault->expr, fault->token);
     mt_place place = mt_spec_place(env->spec, line);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)%s", place.path, place.line, first && column ? first + column - 1 : column,
-                   fault->expr->source, mt_program_strerror(status), env->shape->name, where, mt_expr_advice(fault->expr, fault->token, status));
+    mt_strbuf where = {0};
+    add_point(env, at, &where);
+    mt_status st = MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)%s", place.path, place.line, first && column ? first + column - 1 : column,
+                           fault->expr->source, mt_program_strerror(status), env->shape->name, mt_strbuf_text(&where), mt_expr_advice(fault->expr, fault->token, status));
+    mt_strbuf_free(&where);
+    return st;
 }
 
 mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err)
@@ -241,7 +255,7 @@ mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, boo
         *inactive = true;
         return MT_OK;
     }
-    return mt_env_fail(env, &fault, status == MT_PROGRAM_OK ? MT_PROGRAM_TYPE : status, "", err);
+    return mt_env_fail(env, &fault, status == MT_PROGRAM_OK ? MT_PROGRAM_TYPE : status, NULL, err);
 }
 
 /* ---- ${NAME} ---- */
@@ -263,7 +277,7 @@ static mt_status expand_name(const mt_env *env, const char *text, const char *na
     if (slot >= spec->let_slot) {
         size_t let = slot - spec->let_slot;
         mt_env_touch_let(env, let);
-        if (env->let_states[let] == LET_FAILED) return mt_env_fail(env, &env->let_faults[let], env->let_failures[let], "", err);
+        if (env->let_states[let] == LET_FAILED) return mt_env_fail(env, &env->let_faults[let], env->let_failures[let], NULL, err);
     }
     if (env->slots[slot].kind == MT_VALUE_UNDEFINED) {
         return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: ${%s} in `%s` is inactive at this point", spec->path, name, text);
@@ -329,7 +343,11 @@ done:
 static mt_status no_time(const mt_env *env, const char *what, mt_error *err)
 {
     mt_place place = mt_spec_place(env->spec, env->spec->model_time_ns.line);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: time_ns %s (shape %s): expected a time of at least 1 at every point", place.path, place.line, what, env->shape->name);
+    mt_strbuf where = {0};
+    add_point(env, NULL, &where);
+    mt_status st = MT_FAIL(err, MT_ERR_SPEC, "%s:%d: time_ns %s (shape %s%s): expected a time of at least 1 at every point", place.path, place.line, what, env->shape->name, mt_strbuf_text(&where));
+    mt_strbuf_free(&where);
+    return st;
 }
 
 mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err)

@@ -15,8 +15,8 @@ typedef struct mt_expr_fault {
 mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault);
 /* The same when all lets that expr reads were touched: the enumerator's way, which looks up no names. */
 mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault);
-/* "path:line: column 7: expression: what (shape …<where>)", MT_ERR_SPEC. */
-mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err);
+/* "path:line: column 7: expression: what (shape …, at ALGO=…)", MT_ERR_SPEC. `at`: NULL: the point that is set. */
+mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const mt_point *at, mt_error *err);
 /* The loop variable of a const environment: it belongs to whoever evaluates. */
 void mt_env_put_loop(const mt_env *env, int64_t value);
 /* The level a knob has now. */

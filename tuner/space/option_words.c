@@ -74,7 +74,7 @@ static bool may_be_handed_on(int part, const char *value)
         const char *number = strchr(value, '=');
         return *value == '-' && !strchr(value, '/') && (!number || is_number_or_switch(number + 1));
     }
-    if (part == ASSEMBLER) return !strchr(value, '/') && *value != '@';
+    if (part == ASSEMBLER) return !strchr(value, '/') && (*value == '-' || value[strspn(value, "0123456789")] == '\0'); /* any other word is a file to assemble */
     for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
         if (behind(value, warnings[i])) return true;
     return false;
@@ -172,6 +172,7 @@ const char *mt_word_macro(const char *option, size_t *length, const char **value
     static const struct { const char *prefix; bool defines; } forms[] = {{"-D", true}, {"--define-macro=", true}, {"-U", false}, {"--undefine-macro=", false}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const char *name = behind(option, forms[i].prefix);
+        if (name) name += strspn(name, " \t\"'"); /* "-D X=1", -D"X=1" */
         if (!name || !(isalpha((unsigned char)*name) || *name == '_')) continue;
         *length = 0;
         while (isalnum((unsigned char)name[*length]) || name[*length] == '_') ++*length;

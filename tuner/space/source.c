@@ -6,6 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/askers.h"
 #include "tuner/space/directive.h"
 #include "tuner/space/host_header.h"
 #include "tuner/space/option_words.h"
@@ -28,6 +29,7 @@ typedef struct loader {
     size_t folder_count;
     char **headers; /* of -include */
     size_t header_count;
+    mt_askers askers;
 } loader;
 
 static mt_status no_memory(mt_error *err)
@@ -67,12 +69,18 @@ static mt_status add_folder(loader *self, const mt_word *word, mt_error *err)
     return st;
 }
 
+static mt_status check_plain_word(const mt_spec *spec, const char *where, const mt_word *word, mt_error *err)
+{
+    return strcasestr(word->text, "has_include") ? refuse_word(spec, where, word, "the tool can't see which file this asks for; expected it in the source", err) : MT_OK;
+}
+
 static mt_status take_kernel_words(loader *self, mt_error *err)
 {
     mt_word word;
     mt_status st;
     for (const char *at = self->spec->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
-        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected -I, -include or [kernel] include", err);
+        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected options written out, and headers by -I, -include or [kernel] include", err);
+        if (word.kind == MT_WORD_PLAIN) st = check_plain_word(self->spec, "[kernel]", &word, err);
         if (word.kind == MT_WORD_FOLDER) st = add_folder(self, &word, err);
         if (word.kind == MT_WORD_HEADER) {
             st = append(&self->headers, &self->header_count, word.text, err);
@@ -92,6 +100,7 @@ static mt_status check_variant_words(const mt_spec *spec, const mt_algorithm *va
         mt_strbuf where = {0};
         mt_strbuf_addf(&where, "[algorithm %s]", variant->name);
         if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
+        else st = check_plain_word(spec, mt_strbuf_text(&where), &word, err);
         mt_strbuf_free(&where);
         mt_free(word.text);
         if (st != MT_OK) return st;
@@ -207,7 +216,7 @@ static mt_status find_file(const loader *self, size_t from, const mt_directive *
     size_t first = what->kind == MT_DIRECTIVE_INCLUDE_NEXT ? (size_t)(self->places[from].folder + 1) : 0;
     *path = NULL;
     *folder = NO_FOLDER;
-    if (what->kind != MT_DIRECTIVE_INCLUDE_NEXT && (what->form == '"' || *name == '/')) {
+    if (*name == '/' || (what->kind != MT_DIRECTIVE_INCLUDE_NEXT && what->form == '"')) {
         MT_TRY(look_beside(self->source->files[from].path, name, path, err));
         if (!*path) MT_TRY(look_beside(self->spec->source, name, path, err));
     }
@@ -247,21 +256,26 @@ static mt_status take_path(loader *self, size_t from, char *path, int folder, co
     return MT_OK;
 }
 
+static const char stub_mark[] = "msda-tune: "; /* in front of the name where others have a path */
+
+const char *mt_source_stub_name(const mt_source_file *file)
+{
+    return strncmp(file->path, stub_mark, sizeof stub_mark - 1) == 0 ? file->path + sizeof stub_mark - 1 : NULL;
+}
+
 /* NVRTC has no headers of the host's libraries; the stub of one is a file of the source like any other. *index stays where there is none. */
 static mt_status take_stub(loader *self, size_t from, const char *name, size_t *index, mt_error *err)
 {
-    static const char mark[] = "msda-tune: "; /* in front of the name where others have a path */
-    const size_t mark_length = sizeof mark - 1;
     mt_strbuf text = {0}, path = {0};
     for (size_t i = 0; i < self->source->file_count; i++) {
-        const char *known = self->source->files[i].path;
-        if (self->places[i].real || strncmp(known, mark, mark_length) != 0 || strcmp(known + mark_length, name) != 0) continue;
+        const char *known = self->places[i].real ? NULL : mt_source_stub_name(&self->source->files[i]);
+        if (!known || strcmp(known, name) != 0) continue;
         *index = i;
         return MT_OK;
     }
     if (!mt_host_header_stub(name, &text)) return MT_OK;
     *index = self->source->file_count;
-    mt_strbuf_addf(&path, "%s%s", mark, name);
+    mt_strbuf_addf(&path, "%s%s", stub_mark, name);
     return add_text(self, (mt_source_file){free_name(self, from, name), mt_strbuf_take(&path), mt_strbuf_take(&text)}, NULL, NO_FOLDER, err);
 }
 
@@ -278,19 +292,13 @@ static mt_status resolve(loader *self, size_t from, const mt_directive *what, co
 
 /* ---- following ---- */
 
-/* Whether it leads out of a folder, so that the compiler, which has other folders, would find something else by it. */
-static bool leads_out(const char *name)
-{
-    return strncmp(name, "../", 3) == 0 || strstr(name, "/../");
-}
-
 /* What stands in the rewritten text in the directive's place; nothing where it may stay. */
 static void name_anew(const loader *self, const mt_directive *what, const char *name, size_t index, mt_strbuf *out)
 {
     bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT, is_probe = what->kind == MT_DIRECTIVE_PROBE, goes_on = memchr(what->start, '\n', (size_t)(what->end - what->start)) != NULL;
     const char *word = is_probe ? "" : "include ", *own = index == SIZE_MAX ? name : self->source->files[index].name;
     if (index == SIZE_MAX && is_next) mt_strbuf_addf(out, "%s<./%s>", word, name); /* the toolkit's: in memory there is no next one, and by this name none at all */
-    else if (index == SIZE_MAX && is_probe && leads_out(name)) mt_strbuf_add(out, "\"msda-tune: none of the source's files\""); /* on the disk there may be one */
+    else if (index == SIZE_MAX && is_probe && (mt_directive_leads_out(name, strlen(name)) || what->form == '"')) mt_strbuf_addf(out, mt_directive_leads_out(name, strlen(name)) || strchr(name, '>') ? "\"msda-tune: none of the source's files\"" : "<%s>", name); /* on the disk there may be one */
     else if (index == SIZE_MAX && goes_on) mt_strbuf_addf(out, "%s%c%s%c", word, what->form, name, what->form == '<' ? '>' : '"');
     else if (index != SIZE_MAX && (is_next || goes_on || strcmp(own, name) != 0)) mt_strbuf_addf(out, "%s\"%s\"", word, own);
     for (const char *at = what->start; out->length && at < what->end; at++)
@@ -317,7 +325,7 @@ static mt_status scan_file(loader *self, size_t index, mt_error *err)
     mt_strbuf rewritten = {0}, operand = {0};
     MT_TRY(mt_directive_open(text, &walk, err));
     while (mt_directive_next(&walk, &what)) {
-        if (what.kind == MT_DIRECTIVE_DEFINE || !what.form) continue;
+        if (!what.form) continue;
         mt_strbuf_clear(&operand);
         MT_TRY(follow(self, index, &what, &operand, err));
         if (!operand.length) continue;
@@ -348,6 +356,7 @@ typedef struct followed {
     size_t from;
     char **macros;
     size_t count;
+    const char *line_end; /* of what was asked for last */
 } followed;
 
 /* The macro's text is not rewritten: a file that has another name already gets this one too, as a file that includes it. */
@@ -394,52 +403,28 @@ static mt_status follow_tokens(loader *self, followed *all, const char *line, mt
     return st;
 }
 
-static mt_status follow_options(loader *self, followed *all, const char *options, const char *macro, mt_error *err)
-{
-    mt_word word;
-    mt_status st;
-    while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
-        size_t length;
-        const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
-        if (name && value && strlen(macro) == length && strncmp(name, macro, length) == 0) st = follow_tokens(self, all, value, err);
-        mt_free(word.text);
-        if (st != MT_OK) return st;
-    }
-    return st;
-}
-
-static mt_status follow_definitions(loader *self, followed *all, size_t file, const char *macro, mt_error *err)
-{
-    mt_directive_walk walk;
-    mt_directive what;
-    mt_status st = mt_directive_open(self->source->files[file].text, &walk, err);
-    while (st == MT_OK && mt_directive_next(&walk, &what))
-        if (what.kind == MT_DIRECTIVE_DEFINE && strlen(macro) == what.length && strncmp(what.name, macro, what.length) == 0) st = follow_tokens(self, all, what.rest, err);
-    mt_directive_close(&walk);
-    return st;
-}
-
 /* All definitions count, as all includes do. */
 static mt_status follow_macro(loader *self, followed *all, const char *macro, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0, count = self->source->file_count; i < count; i++) MT_TRY(follow_definitions(self, all, i, macro, err));
-    MT_TRY(follow_options(self, all, self->spec->options, macro, err));
-    for (size_t i = 0; i < self->spec->algorithm_count; i++) MT_TRY(follow_options(self, all, self->spec->algorithms[i].options, macro, err));
-done:
+    size_t count;
+    const mt_definition *definitions = mt_askers_definitions(&self->askers, macro, strlen(macro), &count);
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
+        bool is_of_a_knob = definitions[i].is_of_options && strstr(definitions[i].body, "${") && strpbrk(definitions[i].body, "<\"");
+        if (is_of_a_knob) st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s=%s: a knob makes the name of an include, which is not in the kernel's key; expected all names in the source, each behind an #if", self->spec->path, macro, definitions[i].body);
+        else st = follow_tokens(self, all, definitions[i].body, err);
+    }
     return st;
 }
 
-/* What a directive that is no plain #include may name. A text in a condition can only be what something asks about. */
+/* What a directive that is no plain #include may name. */
 static mt_status follow_directive(loader *self, followed *all, const mt_directive *what, mt_error *err)
 {
-    mt_status st = MT_OK;
-    if (what->kind == MT_DIRECTIVE_DEFINE || what->form) return MT_OK;
-    if (what->kind != MT_DIRECTIVE_CONDITION) return follow_tokens(self, all, what->name, err);
-    mt_directive in_it = {.kind = MT_DIRECTIVE_PROBE};
-    for (const char *at = what->rest; st == MT_OK && mt_directive_operand(&at, &in_it);)
-        if (in_it.form == '"' || (in_it.form == '<' && strchr("/.", *in_it.name))) st = follow_named(self, all->from, &in_it, err);
-    return st;
+    if (what->form || what->kind == MT_DIRECTIVE_DEFINE || what->kind == MT_DIRECTIVE_UNDEFINE) return MT_OK;
+    if (what->kind != MT_DIRECTIVE_ASK) return follow_tokens(self, all, what->name, err);
+    if (all->line_end && what->rest < all->line_end) return MT_OK; /* followed with the rest of its line */
+    all->line_end = mt_directive_line_end(what->rest);
+    return follow_tokens(self, all, what->rest, err);
 }
 
 static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
@@ -448,6 +433,7 @@ static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
     mt_directive_walk walk;
     mt_directive what;
     mt_status st = mt_directive_open(self->source->files[index].text, &walk, err);
+    mt_askers_know(&self->askers, &walk);
     while (st == MT_OK && mt_directive_next(&walk, &what)) st = follow_directive(self, &all, &what, err);
     for (size_t i = 0; st == MT_OK && i < all.count && i < MOST_MACROS; i++) { /* they become more */
         char *macro = mt_strdup(all.macros[i]);
@@ -467,15 +453,17 @@ static mt_status follow_all(loader *self, mt_error *err)
     do {
         for (; scanned < self->source->file_count; scanned++) MT_TRY(scan_file(self, scanned, err));
         before = self->source->file_count;
+        MT_TRY(mt_askers_find(self->spec, self->source, &self->askers, err));
         for (size_t i = 0; i < before; i++) MT_TRY(follow_macros_of(self, i, err));
     } while (before < self->source->file_count);
+    st = mt_askers_check(self->source, &self->askers, err);
 done:
     return st;
 }
 
 /* ---- loading ---- */
 
-/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source. */
+/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source. `text`: what includes it. */
 static mt_status add_header(loader *self, const char *name, mt_strbuf *text, mt_error *err)
 {
     const mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE, .form = '"'};
@@ -491,25 +479,24 @@ static mt_status add_header(loader *self, const char *name, mt_strbuf *text, mt_
     return st;
 }
 
-/* -include: lines of the main file, which the compiler does not count. */
-static mt_status include_first(loader *self, mt_error *err)
+static mt_status add_headers(loader *self, mt_strbuf *text, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_strbuf text = {0};
-    for (size_t i = 0; i < self->header_count; i++) MT_TRY(add_header(self, self->headers[i], &text, err));
-    if (!self->header_count) goto done;
+    for (size_t i = 0; i < self->header_count && st == MT_OK; i++) st = add_header(self, self->headers[i], text, err);
+    return st;
+}
+
+/* -include: lines of the main file, which the compiler does not count. They come when all is resolved, since they name files of the source as they are called there. */
+static mt_status include_first(loader *self, mt_strbuf *text, mt_error *err)
+{
+    if (!text->length) return MT_OK;
     mt_source_file *main_file = &self->source->files[0];
-    mt_strbuf_addf(&text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
-    char *taken = mt_strbuf_take(&text);
-    if (!taken) {
-        st = no_memory(err);
-        goto done;
-    }
+    mt_strbuf_addf(text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
+    char *taken = mt_strbuf_take(text);
+    if (!taken) return no_memory(err);
     mt_free(main_file->text);
     main_file->text = taken;
-done:
-    mt_strbuf_free(&text);
-    return st;
+    return MT_OK;
 }
 
 static void free_loader(loader *self)
@@ -518,12 +505,14 @@ static void free_loader(loader *self)
     mt_free(self->places);
     mt_strings_free(self->folders, self->folder_count);
     mt_strings_free(self->headers, self->header_count);
+    mt_askers_free(&self->askers);
 }
 
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
     loader self = {.spec = spec, .source = source};
+    mt_strbuf first = {0};
     *source = (mt_source){ 0 };
     if (spec->is_recorded) return MT_FAIL(err, MT_ERR_SPEC, "%s: points = recorded: there is nothing to compile; expected `msda-tune tune --gpu recorded:NAME`", spec->path);
     const char *slash = strrchr(spec->source, '/');
@@ -535,9 +524,11 @@ mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
         MT_FAIL(err, st, "%s:%d: [kernel] source: %s", named_in.path, named_in.line, reason.message);
         goto done;
     }
-    MT_TRY(include_first(&self, err));
+    MT_TRY(add_headers(&self, &first, err));
     MT_TRY(follow_all(&self, err));
+    MT_TRY(include_first(&self, &first, err));
 done:
+    mt_strbuf_free(&first);
     free_loader(&self);
     if (st != MT_OK) mt_source_free(source);
     return st;

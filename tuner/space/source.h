@@ -3,23 +3,15 @@
 #ifndef MT_SPACE_SOURCE_H
 #define MT_SPACE_SOURCE_H
 
+#include "tuner/space/source_files.h"
 #include "tuner/space/spec.h"
-
-typedef struct mt_source_file {
-    char *name; /* as NVRTC knows it: the text between the quotes where it was first included; the main file's base name for files[0] */
-    char *path; /* where it was found */
-    char *text; /* without a byte-order mark; every include that says another name than the file's is rewritten to it */
-} mt_source_file;
-
-typedef struct mt_source {
-    mt_source_file *files; /* files[0] is the .cu */
-    size_t file_count;
-} mt_source;
 
 /* Follows #include and __has_include of all files and of -include, whatever conditions stand around them: "…" beside the including file, beside the source, then in the folders of [kernel] include and
  * of -I (from the .ini's folder); <…> in the folders only. Names found nowhere are left to NVRTC, which knows the toolkit's headers. A macro that names a file is followed through its definitions in the
- * files and in the options, whatever files these could name; so is a text that a condition holds. A file has one name, under which all spellings of it are compiled. */
+ * files and in the options, whatever files these could name. What __has_include is asked for must be names, or macros that stand for names (askers.h). A file has one name, under which all spellings of it are compiled. */
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err);
+/* The host header whose stub the file is; NULL: one of the user's. */
+const char *mt_source_stub_name(const mt_source_file *file);
 void mt_source_free(mt_source *source); /* zeroed struct is fine */
 /* Identity of the kernel: source, includes, options without paths, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err);

@@ -189,18 +189,12 @@ mt_truth mt_check_truth(const mt_check *check, mt_walker *walker)
     return recall(check, walker, MT_TRUTH_HOLDS);
 }
 
-mt_status mt_check_fail(const mt_space *space, const mt_check *check, mt_walker *walker, mt_error *err)
+mt_status mt_check_fail(const mt_check *check, mt_walker *walker, mt_error *err)
 {
-    mt_strbuf where = { 0 };
     mt_value value;
     mt_expr_fault fault;
-    char *text = mt_point_text(space->spec, &walker->point);
-    if (text && *text) mt_strbuf_addf(&where, ", at %s", text);
     mt_program_status status = evaluate(check, walker, &value, &fault);
-    mt_status st = mt_env_fail(walker->env, &fault, status, mt_strbuf_text(&where), err);
-    mt_strbuf_free(&where);
-    mt_free(text);
-    return st;
+    return mt_env_fail(walker->env, &fault, status, &walker->point, err);
 }
 
 mt_truth mt_checks_at(const mt_space *space, mt_walker *walker, int depth, const mt_check **culprit)

@@ -14,7 +14,7 @@ static mt_status default_point(const mt_space *space, size_t variant, mt_walker 
     walker->point.level[0] = (int16_t)variant;
     for (size_t i = 1; i < spec->param_count; i++) {
         int low, high;
-        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
+        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(&space->whens[i], walker, err);
         bool is_open = low == MT_INACTIVE && !spec->params[i].has_default; /* recorded points that have it and others that have not: the file says whether the default has */
         if (high != MT_INACTIVE && !is_open) walker->point.level[i] = (int16_t)spec->params[i].default_level;
     }
@@ -47,7 +47,7 @@ static mt_status explain(const mt_space *space, mt_walker *walker, const char *w
 {
     const mt_check *culprit;
     switch (mt_point_truth(space, walker, &culprit)) {
-    case MT_TRUTH_FAILED: return mt_check_fail(space, culprit, walker, err);
+    case MT_TRUTH_FAILED: return mt_check_fail(culprit, walker, err);
     case MT_TRUTH_BROKEN: return fail_by(space, culprit, which, &walker->point, err); /* its knobs are as active as they should be: a condition it is */
     default: return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s of shape %s is not %s", space->spec->path, which, space->shape->name, space->is_listed ? "recorded" : "valid");
     }
@@ -75,7 +75,7 @@ mt_status mt_space_default_may_run(const mt_space *space, mt_error *err)
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     mt_status st = default_point(space, 0, walker, err);
     mt_truth truth = st == MT_OK ? mt_point_truth(space, walker, &culprit) : MT_TRUTH_HOLDS;
-    if (truth == MT_TRUTH_FAILED) st = mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_FAILED) st = mt_check_fail(culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN) st = fail_by(space, culprit, "the default point", &walker->point, err);
     mt_walker_give(space, walker);
     return st;
@@ -108,7 +108,7 @@ static mt_status compare_knobs(const mt_space *space, mt_walker *walker, mt_strb
     for (size_t i = 1; i < spec->param_count; i++) {
         int low, high;
         int16_t *level = &walker->point.level[i];
-        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
+        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(&space->whens[i], walker, err);
         if (high == MT_INACTIVE && *level != MT_INACTIVE) {
             add_name(idle, spec->params[i].name);
             *level = MT_INACTIVE;

@@ -177,13 +177,13 @@ static mt_status look_at(counting *c, size_t param, bool *holds)
     }
     mt_truth truth = mt_checks_at(c->space, c->walker, (int)param, &culprit);
     *holds = truth == MT_TRUTH_HOLDS;
-    return truth == MT_TRUTH_FAILED ? mt_check_fail(c->space, culprit, c->walker, c->err) : MT_OK;
+    return truth == MT_TRUTH_FAILED ? mt_check_fail(culprit, c->walker, c->err) : MT_OK;
 }
 
 static mt_status find_levels(counting *c, size_t param, int *low, int *high)
 {
     if (c->diagram->out_count) mt_diagram_levels(c->diagram, c->space, c->walker, param, low, high);
-    else if (mt_space_levels(c->space, c->walker, param, low, high) == MT_TRUTH_FAILED) return mt_check_fail(c->space, &c->space->whens[param], c->walker, c->err);
+    else if (mt_space_levels(c->space, c->walker, param, low, high) == MT_TRUTH_FAILED) return mt_check_fail(&c->space->whens[param], c->walker, c->err);
     return MT_OK;
 }
 
@@ -247,7 +247,7 @@ static mt_status count_all(counting *c, bool *is_complete)
     find_live(diagram, c->space);
     if (!grow(diagram)) return MT_FAIL(c->err, MT_ERR_NO_MEMORY, "out of memory for counting points");
     mt_truth shape = mt_checks_at(c->space, c->walker, -1, &culprit);
-    if (shape == MT_TRUTH_FAILED) st = mt_check_fail(c->space, culprit, c->walker, c->err);
+    if (shape == MT_TRUTH_FAILED) st = mt_check_fail(culprit, c->walker, c->err);
     if (shape == MT_TRUTH_HOLDS) st = sum_levels(c, 0, &diagram->total);
     *is_complete = !c->is_over;
     return st;

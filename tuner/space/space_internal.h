@@ -109,7 +109,7 @@ void mt_checks_free(mt_space *space);
 /* For the walker's point. */
 mt_truth mt_check_truth(const mt_check *check, mt_walker *walker);
 /* The error of a condition that failed for the walker's point. */
-mt_status mt_check_fail(const mt_space *space, const mt_check *check, mt_walker *walker, mt_error *err);
+mt_status mt_check_fail(const mt_check *check, mt_walker *walker, mt_error *err);
 /* Conditions that are decidable with knob `depth`: the first that does not hold is *culprit. */
 mt_truth mt_checks_at(const mt_space *space, mt_walker *walker, int depth, const mt_check **culprit);
 /* The levels that `param` may take behind the knobs set before it: *low … *high. FAILED: its `when` can't be computed; the range then holds all. */

@@ -34,7 +34,7 @@ static mt_status where_valid(mt_space *space, mt_walker *walker, const mt_point 
     const mt_check *culprit;
     walker->point = *point;
     mt_truth truth = mt_point_truth(space, walker, &culprit);
-    if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_FAILED) return mt_check_fail(culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN && culprit) space->pruned[culprit->kind]++;
     *is_point = truth == MT_TRUTH_HOLDS;
     return MT_OK;
@@ -87,7 +87,7 @@ static mt_status check_shape(mt_space *space, mt_walker *walker, size_t *count, 
 {
     const mt_check *culprit;
     mt_truth truth = mt_checks_at(space, walker, -1, &culprit);
-    if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_FAILED) return mt_check_fail(culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN) space->pruned[culprit->kind] = space->raw_count;
     if (truth == MT_TRUTH_BROKEN) *count = 0;
     return MT_OK;

@@ -50,7 +50,7 @@ static void warn_once(const mt_space *space, const mt_check *culprit, mt_walker 
 {
     mt_error error;
     if (atomic_exchange(&space->pool->has_warned, true)) return;
-    mt_check_fail(space, culprit, walker, &error);
+    mt_check_fail(culprit, walker, &error);
     mt_log_warn("%s; points where arithmetic fails are left out", error.message);
 }
 
@@ -186,7 +186,7 @@ static mt_status estimate_count(mt_space *space, mt_walker *walker, const mt_spa
         const mt_check *culprit = NULL;
         MT_TRY(look_now(watch, ++draws, err));
         mt_truth truth = draw(space, walker, &rng, &culprit);
-        if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
+        if (truth == MT_TRUTH_FAILED) return mt_check_fail(culprit, walker, err);
         hits += truth == MT_TRUTH_HOLDS;
     }
     if (hits == 0) return none_found(space, draws, err);

@@ -150,7 +150,7 @@ static mt_status try_level(walk *w, size_t param, int level)
     }
     w->walker->point.level[param] = (int16_t)level;
     switch (mt_checks_at(w->space, w->walker, (int)param, &culprit)) {
-    case MT_TRUTH_FAILED: return mt_check_fail(w->space, culprit, w->walker, w->err);
+    case MT_TRUTH_FAILED: return mt_check_fail(culprit, w->walker, w->err);
     case MT_TRUTH_BROKEN: if (!w->diagram) note_pruned(w, culprit, points_below(w, param)); return MT_OK;
     default: break;
     }
@@ -163,7 +163,7 @@ static mt_status visit(walk *w, size_t param)
     mt_status st = MT_OK;
     int low, high;
     if (param == w->space->spec->param_count) return add_point(w);
-    if (mt_space_levels(w->space, w->walker, param, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(w->space, &w->space->whens[param], w->walker, w->err);
+    if (mt_space_levels(w->space, w->walker, param, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(&w->space->whens[param], w->walker, w->err);
     for (int level = low; level <= high && w->is_complete; level++) MT_TRY(try_level(w, param, level));
     w->walker->point.level[param] = MT_INACTIVE;
 done:
@@ -192,7 +192,7 @@ mt_status mt_space_walk(mt_space *space, const mt_diagram *diagram, const mt_spa
         goto done;
     }
     switch (mt_checks_at(space, w.walker, -1, &culprit)) {
-    case MT_TRUTH_FAILED: st = mt_check_fail(space, culprit, w.walker, err); break;
+    case MT_TRUTH_FAILED: st = mt_check_fail(culprit, w.walker, err); break;
     case MT_TRUTH_BROKEN: note_pruned(&w, culprit, space->raw_count); break;
     default: st = visit(&w, 0);
     }

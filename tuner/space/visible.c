@@ -167,9 +167,9 @@ static mt_status follow_text(mt_visible *self, const mt_source *source, const ch
     mt_directive what;
     mt_status st = mt_directive_open(text, &walk, err);
     while (st == MT_OK && !self->reads_more && mt_directive_next(&walk, &what)) {
-        if (what.kind == MT_DIRECTIVE_DEFINE || what.kind == MT_DIRECTIVE_CONDITION) continue;
+        if (what.kind == MT_DIRECTIVE_DEFINE || what.kind == MT_DIRECTIVE_UNDEFINE || (what.kind == MT_DIRECTIVE_ASK && header)) continue; /* what the toolkit's own macros ask for, its headers include too */
         if (!what.form) {
-            if (what.kind != MT_DIRECTIVE_PROBE) self->reads_more = self->sees_all = true;
+            self->reads_more = self->sees_all = true;
             continue;
         }
         char *name = mt_strndup(what.name, what.length);

@@ -28,7 +28,7 @@ export default function ablation(view) {
     all.sort(([, , a], [, , b]) => (p.us[b] ?? Infinity) - (p.us[a] ?? Infinity));
     const rows = all.slice(0, MOST);
     view.tell(all.length > MOST ? `Drawn are the ${MOST} of ${all.length} that cost most.` : '');
-    if (!rows.length) return view.draw(plot, { title: { left: 0, text: 'No variant that differs from the winner in one knob was measured', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!rows.length) return view.drawNothing(plot, 'No variant that differs from the winner in one knob was measured');
     const slower = (i) => 100 * (p.us[i] / s.best - 1);
     const worst = Math.max(2, ...rows.filter(([, , i]) => p.us[i] !== null).map(([, , i]) => slower(i)));
     const data = (wanted) => rows.map(([, , i]) => ((p.us[i] === null) === wanted ? (wanted ? worst : slower(i)) : '-'));

@@ -21,7 +21,7 @@ export default function accuracy(view) {
     }
     const ok = view.shared.kinds.indexOf('ok');
     const points = p.us.map((time, i) => [time === null ? null : Math.min(time, s.fastest * SCALE), p.error[i], i]).filter(([time, error, i]) => time !== null && error > 0 && p.newest[i] && p.kind[i] === ok);
-    if (!points.length) return view.draw(plot, { title: { left: 0, text: 'No variant of this subject has an error above zero', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!points.length) return view.drawNothing(plot, 'No variant of this subject has an error above zero');
     const front = [];
     for (const point of [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1])) if (!front.length || point[1] < front.at(-1)[1]) front.push(point);
     const groups = knob < 0 ? [['variants', points]] : s.knobs[knob].values.map((v, level) => [`${s.knobs[knob].name}=${v}`, points.filter(([, , i]) => p.levels[knob][i] === level)]);

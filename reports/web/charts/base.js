@@ -238,6 +238,11 @@ export class View {
     for (const flat of this.figure.querySelectorAll('.flat')) flat.remove();
   }
 
+  // In the place of a chart, why there is none.
+  drawNothing(plot, text) {
+    this.draw(plot, { title: { left: 0, text, textStyle: { color: theme().muted, fontSize: 13, width: this.width - 10, overflow: 'break' } } }, 60);
+  }
+
   // Draws anew; `note` completes what a screen reader is told.
   draw(plot, option, height, note = '') {
     const factor = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / 15);

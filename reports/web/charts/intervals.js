@@ -47,7 +47,7 @@ export function ties(view) {
     const modes = [['intervals', 'times, with intervals'], ...(hasRounds ? [['rounds', 'round by round']] : []), ...(hasEnergy ? [['energy', 'energy of one run']] : [])];
     if (!modes.some(([name]) => name === mode)) mode = 'intervals';
     view.fill(select, modes, mode);
-    if (!rows.length) return view.draw(plot, { title: { left: 0, text: 'Nothing came near the best of this subject', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!rows.length) return view.drawNothing(plot, 'Nothing came near the best of this subject');
     const picked = rows.find((row) => row[3] === 2) ?? rows[0];
     const colors = [t.axis, t.series[0], t.best];
     const labels = distinct(rows.map((row) => difference(row[4], picked[4])), view.isNarrow ? 24 : 44).map(plain);
@@ -130,7 +130,7 @@ export function diff(view) {
     view.draw(plot, {
       legend: legend(t, { data: Object.keys(colors) }), grid: { left: 8, right: 24, top: 36, bottom: 46, containLabel: true },
       tooltip: tooltip(t, ({ data: d }) => plain(`${rows[d[1]][0]}\n${d[4]}: ${number(d[3])} %  (${number(d[0])} … ${number(d[2])})`)),
-      xAxis: axis(t, 'change from A to B (%), negative is faster', { type: 'value', min: ({ min }) => Math.min(min * 1.1, -2 * band), max: ({ max }) => Math.max(max * 1.1, 2 * band), axisLabel: { formatter: (v) => number(v) } }),
+      xAxis: axis(t, view.isNarrow ? 'change from A to B (%)' : 'change from A to B (%), negative is faster', { type: 'value', min: ({ min }) => Math.min(min * 1.1, -2 * band), max: ({ max }) => Math.max(max * 1.1, 2 * band), axisLabel: { formatter: (v) => number(v) } }),
       yAxis: axis(t, '', { type: 'category', data: distinct(rows.map(([label]) => label), view.isNarrow ? 26 : 48).map(plain), axisLabel: { color: t.text, interval: 0 } }),
       series: Object.entries(colors).map(([verdict, color], n) => ({
         name: verdict, type: 'custom', color, renderItem: whiskers(color), encode: { x: [0, 2, 3], y: 1 }, data: data.filter((d) => d[4] === verdict),

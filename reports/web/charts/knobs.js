@@ -1,24 +1,22 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
 import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
-// Knobs with more than one value, the weightiest first.
-function ranked(subject) {
-  const weight = (k) => (subject.knobs[k].overall ?? 0) + (subject.knobs[k].nearBest ?? 0);
-  return subject.knobs.map((_, k) => k).filter((k) => subject.knobs[k].values.length > 1).sort((a, b) => weight(b) - weight(a));
-}
+// Knobs with more than one value, those that explain most first; knobs without figures, which the winner lacks, last.
+const ranked = (subject) => subject.ranked.filter((k) => subject.knobs[k].values.length > 1);
+const rated = (subject) => subject.ranked.filter((k) => subject.knobs[k].overall !== null);
 
 export function importance(view) {
   const plot = view.plot(300);
   return (why) => {
     const t = theme();
     const s = view.subject;
-    const order = ranked(s).slice(0, 16).reverse();
+    const order = rated(s).slice(0, 16).reverse();
     view.draw(plot, {
       color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 8, right: 44, top: 34, bottom: 40, containLabel: true },
       tooltip: tooltip(t, ({ seriesName, value, name }) => plain(`${name}\n${seriesName}: ${number(value)} %`)),
       xAxis: axis(t, 'per cent', { type: 'value', min: 0 }),
       yAxis: axis(t, '', { type: 'category', data: distinct(order.map((k) => s.knobs[k].name), 28).map(plain), axisLabel: { color: t.text, interval: 0 } }),
-      series: [['sets the best apart', 'nearBest', 1], ['explains variance', 'overall', 0]].map(([name, key, color]) => ({
+      series: [['sets the best tenth apart', 'nearBest', 1], ['explains variance', 'overall', 0]].map(([name, key, color]) => ({
         name, type: 'bar', barMaxWidth: 9, barGap: '10%', itemStyle: { color: t.series[color], borderRadius: [0, 3, 3, 0] }, data: order.map((k) => 100 * (s.knobs[k][key] ?? 0)),
       })),
     }, 90 + 26 * Math.max(order.length, 2), order.length ? `Weightiest: ${s.knobs[order.at(-1)].name}.` : '');
@@ -118,11 +116,11 @@ function timesOver(view, k, t) {
   const names = Object.keys(groups).filter((name) => groups[name].length);
   const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
   return {
-    legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 12, right: 18, top: 40, bottom: 40, containLabel: true },
+    legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 30, right: 18, top: 40, bottom: 40, containLabel: true },
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
     xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
-    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 42, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 16 + 7 * String(Math.floor(top * 1.5)).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
       ...(winner === undefined ? [] : [{ name: 'the winner', type: 'scatter', xAxisIndex: 1, symbol: 'diamond', symbolSize: 13, color: t.best, z: 6, data: [[levels.findIndex((level) => s.knobs[k].values[level] === winner), s.best]] }])],
   };
@@ -135,12 +133,12 @@ export function values(view) {
   function render(why) {
     const t = theme();
     const s = view.subject;
-    const order = ofWinner(s, ranked(s)).concat(ranked(s)).filter((k, n, all) => s.points.levels[k].length && all.indexOf(k) === n);
+    const order = ranked(s).filter((k) => s.points.levels[k].length);
     if (why === 'first' || why === 'subject') {
       [chosen] = order;
       view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen);
     }
-    if (!order.length) return view.draw(plot, { title: { left: 0, text: 'No knob has two values', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!order.length) return view.drawNothing(plot, 'No knob has two values');
     return view.draw(plot, timesOver(view, chosen, t), view.isNarrow ? 320 : 380, `Over ${s.knobs[chosen].name}.`);
   }
   return render;
@@ -148,13 +146,6 @@ export function values(view) {
 values.needsSubject = true;
 
 // ---- pairs ----
-
-// What the winner has: knobs of other algorithms say nothing about it.
-function ofWinner(s, order) {
-  const has = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
-  const own = order.filter((k) => has.has(s.knobs[k].name) && active(s.knobs[k]).length > 1);
-  return own.length > 1 ? own : order;
-}
 
 // The fastest of each pair of values. All rows made those that come with the page; where all points do too, these are enough.
 function pairCells(s, a, b) {
@@ -192,11 +183,11 @@ export function pairs(view) {
     const s = view.subject;
     const order = ranked(s);
     if (why === 'first' || why === 'subject') {
-      chosen = ofWinner(s, order).slice(0, 2);
+      [...chosen] = order; // the two that matter most
       selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
     }
     const [a, b] = chosen;
-    if (b === undefined) return view.draw(plot, { title: { left: 0, text: 'There are no two knobs to cross', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (b === undefined) return view.drawNothing(plot, 'There are no two knobs to cross');
     const data = a === b ? [] : cells(s);
     const fastest = Math.min(...data.map(([, , v]) => v));
     const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));
@@ -256,16 +247,19 @@ export function parallel(view) {
     rows.sort((a, b) => b.value.at(-1) - a.value.at(-1)); // the fastest on top
     const isVertical = view.isNarrow;
     const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
+    const step = (view.width - 120) / Math.max(order.length, 1);
+    const isStaggered = !isVertical && step < 120; // then names stand in two lines, every other one lower
     const axes = order.map((k, dim) => ({
       dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, 14).map(plain),
+      ...(isVertical ? {} : { nameGap: isStaggered && dim % 2 ? 31 : 16, nameTruncate: { maxWidth: 2 * step } }),
     }));
     axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
     view.draw(plot, {
       parallel: {
-        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 32,
+        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: isStaggered ? 48 : 32,
         axisExpandable: false,
         parallelAxisDefault: {
-          nameLocation: isVertical ? 'middle' : 'start', nameGap: isVertical ? -14 : 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600, textBorderColor: t.card, textBorderWidth: 3 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
+          nameLocation: isVertical ? 'middle' : 'start', nameGap: isVertical ? -14 : 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600, textBorderColor: t.card, textBorderWidth: 3 }, nameRotate: 0,
           axisLine: { lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, axisLabel: { color: t.text, fontSize: 10.5, textBorderColor: t.card, textBorderWidth: 3, hideOverlap: true },
           areaSelectStyle: { width: 18, borderColor: t.best, color: t.best, opacity: 0.28 },
         },

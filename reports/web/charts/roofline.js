@@ -1,5 +1,5 @@
 // Operations per second against operations per byte, under the roofs of the GPU.
-import { axis, describePoint, legend, number, plain, short, theme, toolbox, tooltip, us, zoom } from './base.js';
+import { axis, describePoint, distinct, legend, number, plain, theme, toolbox, tooltip, us, zoom } from './base.js';
 
 const hasModel = (s) => s.flops > 0 && s.bytes > 0;
 const intensity = (s) => s.flops / s.bytes;
@@ -27,7 +27,7 @@ export default function roofline(view) {
     const t = theme();
     const subjects = view.shared.subjects.filter((s) => hasModel(s) && s.winner && s.gpuKey === view.subject.gpuKey);
     const s = hasModel(view.subject) ? view.subject : subjects[0];
-    if (!s) return view.draw(plot, { title: { left: 0, text: 'This subject has no model', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!s) return view.drawNothing(plot, 'This subject has no model');
     const gpu = view.data.gpus[s.gpuKey];
     const xs = [...subjects, s].map(intensity);
     const ridge = gpu?.bandwidth ? gpu.gflops / gpu.bandwidth : Math.max(...xs);
@@ -35,7 +35,9 @@ export default function roofline(view) {
     const right = 10 ** Math.ceil(Math.log10(Math.max(ridge * 2, ...xs)));
     const points = s.points.us.map((time, i) => (time === null || !s.points.newest[i] ? null : [intensity(s), gflops(s, time), i])).filter(Boolean);
     const least = Math.min(...points.map(([, y]) => y), ...subjects.map((o) => gflops(o, o.best)));
-    const dot = (o) => ({ value: [intensity(o), gflops(o, o.best)], name: o.label, time: o.best });
+    const shown = distinct(subjects.map(({ label }) => label), 26);
+    const middle = Math.sqrt(left * right); // labels of dots right of it stand on their left: nothing may stick out
+    const dot = (o) => ({ value: [intensity(o), gflops(o, o.best)], name: o.label, time: o.best, label: { position: intensity(o) > middle ? 'left' : 'right' } });
     return view.draw(plot, {
       legend: legend(t, { data: ['variants', 'best of each subject', 'model’s floor'] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })],
       grid: { left: 64, right: 22, top: 40, bottom: 46 },
@@ -49,7 +51,7 @@ export default function roofline(view) {
         { name: 'model’s floor', type: 'scatter', symbol: 'diamond', symbolSize: 12, itemStyle: { color: 'transparent', borderColor: t.good, borderWidth: 2 }, color: t.good,
           data: [...new Set([s, ...subjects])].filter((o) => o.floor).map((o) => ({ value: [intensity(o), gflops(o, o.floor)], name: o.label, time: o.floor })) },
         { name: 'best of each subject', type: 'scatter', symbolSize: 11, color: t.best, z: 6, itemStyle: { borderColor: t.card, borderWidth: 1.5 }, labelLayout: { hideOverlap: true },
-          label: { show: true, position: 'right', color: t.text, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ data }) => plain(short(data.name, 26)) }, data: subjects.map(dot) },
+          label: { show: !view.isNarrow, color: t.text, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ dataIndex }) => plain(shown[dataIndex]) }, data: subjects.map(dot) },
       ],
     }, view.isNarrow ? 360 : 440, s.floor && s.winner ? `The best of ${s.label} reaches ${number(100 * s.floor / s.best)} per cent of the model’s floor.` : '');
   };

@@ -6,6 +6,8 @@ recorded --space "$data/cli/demo.ini" --shape small --budget 1 --db a.sqlite
 recorded --space "$data/cli/demo.ini" --shape small --budget 3 --db b.sqlite
 recorded --space "$data/cli/demo.ini" --shape small --budget 1000000 --db c.sqlite
 recorded --space "$data/cli/demo.ini" --shape small --budget 5 --strategy exhaustive --db d.sqlite
+note "a replay does not end by time, and says so"
+recorded --space "$data/cli/demo.ini" --shape small --budget 5 --time 0.001 --db time.sqlite
 
 cp "$data/cli/demo.cu" .
 sed -e 's/^values  = 64, 128, 256, 512/values  = 256/' -e 's/^default = 128/default = 256/' "$data/cli/demo.ini" >one_value.ini

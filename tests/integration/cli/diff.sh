@@ -8,6 +8,7 @@ mt import --as measured --db a.sqlite old.small.jsonl old.large.jsonl
 mt import --as measured --db b.sqlite new.small.jsonl
 mt diff a.sqlite b.sqlite
 mt diff a.sqlite b.sqlite --variants --threshold 2 --kernel demo
+mt diff a.sqlite b.sqlite --verbose --quiet
 mt diff a.sqlite b.sqlite --json
 mt diff a.sqlite b.sqlite --check --junit checked.xml
 cat checked.xml

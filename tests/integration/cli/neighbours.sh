@@ -25,3 +25,8 @@ sed "/^\[param BEHAVIOUR\]/a when = BLOCK > 64" fake.ini >idle.ini
 mt --space idle.ini --db i.sqlite --jobs 1 --quiet --around "ALGO=fake_add BEHAVIOUR=ok BLOCK=64"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --budget 3
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --strategy random
+note "a list: what is repeated or known counts once"
+printf '%s\n' "ALGO=fake_add BEHAVIOUR=ok BLOCK=64" "ALGO=fake_add BLOCK=128 BEHAVIOUR=ok" "BLOCK=64;ALGO=fake_add;BEHAVIOUR=ok" "# none" "ALGO=fake_add BEHAVIOUR=ok BLOCK=64" >list.txt
+listed() { "$tool" --space fake.ini --db l.sqlite --jobs 1 --quiet --variants "$@" 2>&1 | grep -E '^  (Search|Evaluated):' | sed 's/ in [0-9.]* s/ in N s/'; }
+listed list.txt
+listed list.txt

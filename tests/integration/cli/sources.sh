@@ -31,4 +31,11 @@ show
 cp demo.away share/search_spaces/demo.ini
 echo "/* edited again */" >>share/search_spaces/demo.cu
 show | sed 's/, source [0-9a-f]\{8\};/, source THIRD;/'
+note "rows of an older state alone are marked, in the report too"
+cp demo.away share/search_spaces/demo.ini
+sed -i '$d' share/search_spaces/demo.cu
+"$tool" --gpu recorded:h100 --recordings own.sqlite --space own/demo.ini --shape small --db alone.sqlite --quiet >tuned.txt 2>&1
+"$tool" show --db alone.sqlite | sed "s/$edited/EDITED/"
+"$tool" report --db alone.sqlite -o alone.html >/dev/null
+grep -o "<h3>[^<]*</h3>" alone.html | sed "s/$edited/EDITED/"
 mt show --db t.sqlite --space nothing.ini

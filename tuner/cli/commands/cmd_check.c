@@ -25,7 +25,7 @@ typedef struct check_values {
     mt_words shapes;
     int64_t jobs;
     double compile_limit_s;
-    bool sample, list, no_cache, json, quiet;
+    bool sample, list, no_cache, json;
 } check_values;
 
 #define FIELD(name) offsetof(check_values, name)
@@ -40,7 +40,6 @@ static const mt_option options[] = {
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
-    MT_QUIET_OPTION,
     {0},
 };
 

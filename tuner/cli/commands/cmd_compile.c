@@ -13,7 +13,7 @@ typedef struct compile_values {
     const char *db, *space;
     int64_t jobs;
     double compile_limit_s;
-    bool no_cache, seal, quiet;
+    bool no_cache, seal;
 } compile_values;
 
 #define FIELD(name) offsetof(compile_values, name)
@@ -25,7 +25,6 @@ static const mt_option options[] = {
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
-    MT_QUIET_OPTION,
     {0},
 };
 

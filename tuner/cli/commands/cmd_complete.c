@@ -58,11 +58,13 @@ static void add_commands(mt_names *names)
 static void add_options(const mt_option *options, mt_names *names)
 {
     mt_error ignored = {0};
+    char name[64];
     for (const mt_option *o = options; o && o->name; o++) {
-        char name[64];
         snprintf(name, sizeof name, "--%s", o->name);
         mt_names_add(names, name, &ignored);
     }
+    snprintf(name, sizeof name, "--%s", mt_option_of_all.name);
+    mt_names_add(names, name, &ignored);
 }
 
 /* Names with commas in between, of which the last is being typed. Values of a shape, "N=1;H=92,46", have commas of their own. */

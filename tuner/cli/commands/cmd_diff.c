@@ -13,7 +13,7 @@ typedef struct diff_values {
     mt_diff_sides_values sides;
     const char *db, *kernel, *shape, *workload, *gpu, *junit;
     int l2, origin;
-    bool variants, json, check;
+    bool variants, json, check, verbose;
 } diff_values;
 
 #define FIELD(name) offsetof(diff_values, name)
@@ -29,6 +29,7 @@ static const mt_option options[] = {
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "compare every variant that both sides have, not only the winners"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "exit 5 when a winner of the second side is SLOW"},
     {"junit", 0, MT_OPTION_OUTPUT, FIELD(junit), "FILE", "write JUnit XML as well: each comparison a test, SLOW ones failed, AMBG\nand what one side lacks skipped"},
+    {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "list also what only one side has"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "print JSON"},
     {0},
 };
@@ -93,7 +94,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_diff_run(&sides.a, &sides.b, &filter, on_subject, &c, err));
     mt_diff_list_sort(&c.list);
     if (values->json) mt_diff_list_json(&c.list, stdout);
-    else mt_diff_list_print(&c.list, stdout);
+    else mt_diff_list_print(&c.list, values->verbose, stdout);
     if (values->junit && compared(&c.list)) MT_TRY(write_junit(values, &sides, &filter, err));
     st = conclude(values, &c.list, err);
 done:
@@ -107,7 +108,7 @@ const mt_command mt_cmd_diff = {
     .summary = "compare two databases, or GPUs, drivers or days within one",
     .operands = "[A [B]]",
     .help = "Compares winners (and with --variants all variants) of the subjects that both sides have, by their 95 % intervals:\n"
-            "SAME, B is FAST or SLOW, or AMBG when the measurements do not tell; what is slower comes first. Exit code 4 when\n"
+            "SAME, B is FAST or SLOW, or AMBG when the measurements do not tell; what is slower comes first, what one side lacks is counted. Exit code 4 when\n"
             "nothing can be compared.\n\n"
             "  msda-tune diff before.sqlite after.sqlite\n"
             "  msda-tune diff --a driver=12.8 --b driver=13.0 --check --junit drivers.xml\n"

@@ -12,7 +12,7 @@
 typedef struct export_values {
     mt_filter_values filter;
     const char *db, *output, *kernel_key;
-    bool recording, jsonl, tuned, t4, quiet;
+    bool recording, jsonl, tuned, t4;
 } export_values;
 
 #define FIELD(name) offsetof(export_values, name)
@@ -25,7 +25,6 @@ static const mt_option options[] = {
     {"t4", 0, MT_OPTION_FLAG, FIELD(t4), NULL, "the same as a T4 file, for other tools"},
     {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "where to; .zst or .gz compresses"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
-    MT_QUIET_OPTION,
     {0},
 };
 

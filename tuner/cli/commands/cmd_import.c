@@ -15,7 +15,7 @@
 typedef struct import_values {
     const char *db, *output, *gpu, *name, *problem, *space;
     int origin;
-    bool seal, quiet;
+    bool seal;
 } import_values;
 
 #define FIELD(name) offsetof(import_values, name)
@@ -28,7 +28,6 @@ static const mt_option options[] = {
     {"problem-size", 0, MT_OPTION_TEXT, FIELD(problem), "N,N,…", "results of other tools: the problem's size, instead of the file's"},
     {"space-out", 0, MT_OPTION_OUTPUT, FIELD(space), "FILE", "results of other tools: where the search space is written\n(default NAME.ini)"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media (with --as recorded always)"},
-    MT_QUIET_OPTION,
     {0},
 };
 

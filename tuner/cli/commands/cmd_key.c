@@ -14,7 +14,7 @@
 
 typedef struct key_values {
     const char *space, *kernel, *output;
-    bool expressions, quiet;
+    bool expressions;
 } key_values;
 
 #define FIELD(name) offsetof(key_values, name)
@@ -23,7 +23,6 @@ static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the shipped search space whose kernel has this name"},
     {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "the header; without it or with -, on stdout"},
     {"expressions", 0, MT_OPTION_FLAG, FIELD(expressions), NULL, "instead of the header, what the database keeps of the search space for\nlibtunelookup: its expressions, as JSON"},
-    MT_QUIET_OPTION,
     {0},
 };
 

@@ -13,7 +13,7 @@
 
 typedef struct merge_values {
     const char *into, *files_from, *plan;
-    bool with_cubins, seal, same_kernel, quiet;
+    bool with_cubins, seal, same_kernel;
 } merge_values;
 
 #define FIELD(name) offsetof(merge_values, name)
@@ -24,7 +24,6 @@ static const mt_option options[] = {
     {"same-kernel", 0, MT_OPTION_FLAG, FIELD(same_kernel), NULL, "refuse files that hold a kernel with another key than the others\n(its source was edited in between)"},
     {"plan", 0, MT_OPTION_TEXT, FIELD(plan), "ID", "leave out files that a task of another plan wrote; `msda-tune slurm`\nmakes plans and gives their ID"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
-    MT_QUIET_OPTION,
     {0},
 };
 

@@ -12,14 +12,12 @@
 
 typedef struct new_values {
     const char *kernel, *output;
-    bool quiet;
 } new_values;
 
 #define FIELD(name) offsetof(new_values, name)
 static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "which __global__ function, where the source has several"},
     {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "the search space; default the source's name with .ini, where no such\nfile is; - is standard output"},
-    MT_QUIET_OPTION,
     {0},
 };
 

@@ -18,7 +18,7 @@ typedef struct portfolio_values {
     int64_t max, candidates, seed, jobs;
     int l2;
     const char *families;
-    bool measure, evaluate, json, quiet;
+    bool measure, evaluate, json;
 } portfolio_values;
 
 #define FIELD(name) offsetof(portfolio_values, name)
@@ -38,7 +38,6 @@ static const mt_option options[] = {
     {"recordings", 0, MT_OPTION_INPUT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs (default 0)"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers while measuring (default: the host's cores, at most 32)"},
-    {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress while measuring"},
     {0},
 };
 
@@ -178,7 +177,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     const portfolio_values *v = w.values;
     mt_strbuf command = {0};
     mt_command_line("portfolio", arguments, &command);
-    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .l2 = v->l2, .quiet = v->quiet, .jobs = (size_t)v->jobs,
+    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .l2 = v->l2, .jobs = (size_t)v->jobs,
                                               .arguments = arguments, .command = mt_strbuf_text(&command)};
     bool is_sibling = mt_sibling_enter();
     mt_status st = MT_OK;

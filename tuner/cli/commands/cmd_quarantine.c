@@ -9,7 +9,7 @@ typedef struct quarantine_values {
     mt_filter_values filter;
     const char *db;
     mt_words lift;
-    bool all, json, quiet;
+    bool all, json;
 } quarantine_values;
 
 #define FIELD(name) offsetof(quarantine_values, name)
@@ -19,7 +19,6 @@ static const mt_option options[] = {
     {"lift", 0, MT_OPTION_TEXTS, FIELD(lift), "VARIANT", "forgive this variant (as listed); may be repeated"},
     {"all", 0, MT_OPTION_FLAG, FIELD(all), NULL, "forgive all that the filters let through"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
-    MT_QUIET_OPTION,
     {0},
 };
 

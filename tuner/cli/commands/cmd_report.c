@@ -19,7 +19,7 @@ typedef struct report_values {
     mt_words sections;
     const char *db, *output, *misses;
     int format;
-    bool diff, variants, check, quiet;
+    bool diff, variants, check;
 } report_values;
 
 #define FIELD(name) offsetof(report_values, name)
@@ -34,7 +34,6 @@ static const mt_option options[] = {
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "with --diff: write the report, then exit 5 when a winner is SLOW"},
-    MT_QUIET_OPTION,
     {0},
 };
 
@@ -76,7 +75,7 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
         what.misses = &misses;
     }
     MT_TRY(mt_database_open(values->db, &store, err));
-    mt_report_answers_open(store, &answers);
+    MT_TRY(mt_report_answers_open(store, &answers, err));
     what.lookup = &answers.lookup;
     st = mt_report_make(store, &box.filter, &what, doc, err);
 done:

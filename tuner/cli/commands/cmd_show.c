@@ -31,9 +31,9 @@ static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
-    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default, for rows of several states: the kernel's shipped one"},
+    {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
-    {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: as they were stored (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
+    {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: by shape (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
@@ -355,8 +355,8 @@ const mt_command mt_cmd_show = {
     .name = "show",
     .summary = "the best setting per GPU, kernel, shape and workload",
     .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
-            "times as fast as the default, error against the reference (norm-wise), per cent of the model's floor, and the\n"
-            "knobs. Where others were as fast in the comparison of the finalists, their number; --json names them.\n\n"
+            "how many times as fast as the default, error against the reference (norm-wise), the model's floor in per cent of\n"
+            "this time, and the knobs. Where others were as fast in the comparison of the finalists, their number; --json names them.\n\n"
             "  msda-tune show --sort floor      where most is left to gain",
     .options = options,
     .values_size = sizeof(show_values),

@@ -46,7 +46,6 @@ static const mt_option options[] = {
     {"submit", 0, MT_OPTION_FLAG, FIELD(submit), NULL, "submit the jobs as well"},
     {"status", 0, MT_OPTION_INPUT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "with --status: as JSON"},
-    MT_QUIET_OPTION,
     {0},
 };
 

@@ -36,7 +36,7 @@ typedef struct tune_values {
     int l2, reuse, guard, objective;
     int64_t graph_below_us;
     const char *events, *shard, *known, *around, *variants, *space_key, *plan, *watch;
-    bool quick, no_cache, no_race, quiet, verbose, progress, diagnose, resume, until_flat;
+    bool quick, no_cache, no_race, verbose, progress, diagnose, resume, until_flat;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -78,7 +78,6 @@ static const mt_option options[] = {
     {"watch", 0, MT_OPTION_PAGE, FIELD(watch), "FILE", "keep the first screen of the report in FILE, an HTML page that a\nbrowser loads again by itself"},
     {"events", 0, MT_OPTION_OUTPUT, FIELD(events), "FILE", "append what happens to FILE, as JSON lines"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "list all knobs of the best variants, not only those that differ from\nthe default"},
-    {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
     {0},
 };
 
@@ -348,7 +347,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
     MT_TRY(open_known(t, err));
     const mt_expected_loss loss = {t, expected_loss};
-    if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &loss, &t->wanted, err));
+    if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, mt_is_quiet(), &loss, &t->wanted, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
     if (t->values->plan) MT_TRY(mt_merge_check_plan(t->db_path, t->values->plan, err));
     if (t->values->known) st = mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err);
@@ -414,9 +413,10 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_given_points points = {0};
     mt_session_result result = {0};
     mt_command_line("tune", t->arguments, &command);
-    mt_display_init(&t->display, v->quiet);
+    mt_display_init(&t->display, mt_is_quiet());
     mt_status st = open_sibling(t, err);
     if (st != MT_OK) goto done;
+    if (t->evaluator->is_recorded && v->time_s > 0) mt_log_warn("--time %g: a recording is replayed, which takes seconds; it ends by --budget, not by time", v->time_s);
     t->display.facts = &t->evaluator->facts;
     t->display.is_recorded = t->evaluator->is_recorded;
     t->display.wants_view = v->progress;

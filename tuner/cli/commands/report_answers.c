@@ -121,10 +121,17 @@ static bool ask(void *context, const mt_report_question *question, mt_report_ans
     return is_told;
 }
 
-void mt_report_answers_open(mt_store *store, mt_report_answers *answers)
+static const char *today(void *context, const char *kernel)
+{
+    const mt_report_answers *answers = context;
+    return mt_sources_today(&answers->sources, kernel);
+}
+
+mt_status mt_report_answers_open(mt_store *store, mt_report_answers *answers, mt_error *err)
 {
     const char *path = mt_store_path(store);
-    *answers = (mt_report_answers){.lookup = {ask, answers}, .store = store, .measured = {.path = path}, .recorded = {.path = path, .flags = TUNELOOKUP_RECORDED}};
+    *answers = (mt_report_answers){.lookup = {ask, today, answers}, .store = store, .measured = {.path = path}, .recorded = {.path = path, .flags = TUNELOOKUP_RECORDED}};
+    return mt_sources_load(store, NULL, &answers->sources, err);
 }
 
 void mt_report_answers_close(mt_report_answers *answers)
@@ -132,6 +139,7 @@ void mt_report_answers_close(mt_report_answers *answers)
     for (size_t i = 0; i < answers->gpu_count; i++) mt_free(answers->gpus[i].key);
     for (size_t i = 0; i < answers->kinds_count; i++) mt_free(answers->kinds[i].kernel), mt_free(answers->kinds[i].kernel_key), mt_free(answers->kinds[i].kinds);
     mt_free(answers->gpus);
+    mt_sources_free(&answers->sources);
     mt_free(answers->kinds);
     mt_plan_cache_forget(&answers->measured);
     mt_plan_cache_forget(&answers->recorded);

@@ -12,7 +12,7 @@ enum { KERNEL, SHAPE, WORKLOAD, REGIME, ORIGIN, GPU_A, GPU_B, SOURCE_A, SOURCE_B
 
 const char *mt_diff_rank_name(mt_diff_rank rank)
 {
-    static const char *const names[] = {"SLOW", "AMBG", "only A", "only B", "FAST", "SAME"};
+    static const char *const names[] = {"SLOW", "AMBG", "FAST", "SAME", "only A", "only B"};
     return names[rank];
 }
 
@@ -50,9 +50,12 @@ void mt_diff_list_add(mt_diff_list *list, const mt_diff_subject *subject, bool w
     for (size_t i = 0; with_variants && subject->a && subject->b && i < subject->variant_count; i++) add_item(list, subject, &subject->variants_a[i], &subject->variants_b[i], true);
 }
 
+static bool is_one_sided(mt_diff_rank rank) { return rank == MT_RANK_ONLY_A || rank == MT_RANK_ONLY_B; }
+
 static int compare(const void *left, const void *right)
 {
     const mt_diff_item *a = left, *b = right;
+    if (is_one_sided(a->rank) != is_one_sided(b->rank)) return is_one_sided(a->rank) ? 1 : -1;
     if (a->is_variant != b->is_variant) return a->is_variant ? 1 : -1;
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     double more = fabs(a->ratio.change) - fabs(b->ratio.change);
@@ -144,14 +147,14 @@ static void print_group(const mt_diff_item *items, size_t count, const char *hea
 }
 
 /* Where the whole list has one kernel and GPU that is one table; else the order comes first, and headings come again. */
-void mt_diff_list_print(const mt_diff_list *list, FILE *out)
+static void print_groups(const mt_diff_list *list, size_t count, FILE *out)
 {
     bool with_l2 = false;
-    for (size_t i = 0; i < list->count; i++) with_l2 |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
-    for (size_t begin = 0, end; begin < list->count && !list->failed; begin = end) {
+    for (size_t i = 0; i < count; i++) with_l2 |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
+    for (size_t begin = 0, end; begin < count && !list->failed; begin = end) {
         mt_strbuf heading = {0}, next = {0};
         add_heading(&heading, &list->items[begin]);
-        for (end = begin + 1; end < list->count; end++) {
+        for (end = begin + 1; end < count; end++) {
             mt_strbuf_clear(&next);
             add_heading(&next, &list->items[end]);
             if (list->items[end].is_variant != list->items[begin].is_variant || strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&next)) != 0) break;
@@ -161,13 +164,17 @@ void mt_diff_list_print(const mt_diff_list *list, FILE *out)
         mt_strbuf_free(&heading);
         mt_strbuf_free(&next);
     }
-    if (!list->count) return;
+}
+
+void mt_diff_list_print(const mt_diff_list *list, bool is_verbose, FILE *out)
+{
+    size_t one_sided = list->winners[MT_RANK_ONLY_A] + list->winners[MT_RANK_ONLY_B], shown = is_verbose ? list->count : list->count - one_sided;
+    if (!shown) return;
+    print_groups(list, shown, out);
     fprintf(out, "\nwinners: ");
-    for (mt_diff_rank rank = 0; rank < MT_RANK_COUNT; rank++) {
-        bool is_one_sided = rank == MT_RANK_ONLY_A || rank == MT_RANK_ONLY_B;
-        if (!is_one_sided || list->winners[rank]) fprintf(out, "%s%zu %s%s", rank ? ", " : "", list->winners[rank], is_one_sided ? "only in " : "", mt_diff_rank_name(rank) + (is_one_sided ? 5 : 0));
-    }
+    for (mt_diff_rank rank = 0; rank < MT_RANK_ONLY_A; rank++) fprintf(out, "%s%zu %s", rank ? ", " : "", list->winners[rank], mt_diff_rank_name(rank));
     fprintf(out, " (A → B; SAME: within %.3g %%)\n", 100 * list->threshold);
+    if (one_sided) fprintf(out, "%zu only in A, %zu only in B%s\n", list->winners[MT_RANK_ONLY_A], list->winners[MT_RANK_ONLY_B], is_verbose ? "" : " (--verbose lists them)");
 }
 
 /* ---- JSON ---- */

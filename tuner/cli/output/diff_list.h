@@ -8,7 +8,7 @@
 #include "db/exchange/diff.h"
 
 /* The order in which they are listed. */
-typedef enum mt_diff_rank { MT_RANK_SLOW, MT_RANK_AMBG, MT_RANK_ONLY_A, MT_RANK_ONLY_B, MT_RANK_FAST, MT_RANK_SAME, MT_RANK_COUNT } mt_diff_rank;
+typedef enum mt_diff_rank { MT_RANK_SLOW, MT_RANK_AMBG, MT_RANK_FAST, MT_RANK_SAME, MT_RANK_ONLY_A, MT_RANK_ONLY_B, MT_RANK_COUNT } mt_diff_rank;
 const char *mt_diff_rank_name(mt_diff_rank rank); /* "SLOW", "only A" … */
 
 enum { MT_DIFF_TEXTS = 9 }; /* kernel, shape, workload, cache state, origin, gpu_a, gpu_b, source_a, source_b */
@@ -33,9 +33,10 @@ typedef struct mt_diff_list {
 
 /* The winners of a subject, and with_variants also its variants. Copies. */
 void mt_diff_list_add(mt_diff_list *list, const mt_diff_subject *subject, bool with_variants);
-/* Winners before variants; of each the slower first, the greatest change first, then what was not told apart, what one side lacks, what is faster, and what is the same. */
+/* Winners before variants; of each the slower first, the greatest change first, then what was not told apart, what is faster, and what is the same. Last what one side lacks. */
 void mt_diff_list_sort(mt_diff_list *list);
-void mt_diff_list_print(const mt_diff_list *list, FILE *out);
+/* What one side lacks is only counted unless `is_verbose`. */
+void mt_diff_list_print(const mt_diff_list *list, bool is_verbose, FILE *out);
 void mt_diff_list_json(const mt_diff_list *list, FILE *out);
 void mt_diff_list_free(mt_diff_list *list);
 

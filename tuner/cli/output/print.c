@@ -44,6 +44,13 @@ const char *mt_print_us(double ns, char *out, size_t size)
     return out;
 }
 
+const char *mt_print_speed(double ratio, char out[MT_PRINT_SPEED_SIZE])
+{
+    if (fabs(ratio - 1) < 0.005) snprintf(out, MT_PRINT_SPEED_SIZE, "as fast as");
+    else snprintf(out, MT_PRINT_SPEED_SIZE, "%.2f × as fast as", ratio);
+    return out;
+}
+
 const char *mt_print_energy(double uj, double error_uj, char *out, size_t size)
 {
     const char *unit = uj < 1e3 ? "µJ" : uj < 1e6 ? "mJ" : "J";

@@ -18,6 +18,9 @@ bool mt_is_quiet(void);
 
 /* "387.24 µs": microseconds always, so that columns compare; at least four digits. "-" for what is not finite. Returns out. */
 const char *mt_print_us(double ns, char *out, size_t size);
+/* "1.43 × as fast as", or "as fast as" where the ratio rounds to 1.00. Returns out. */
+enum { MT_PRINT_SPEED_SIZE = 48 };
+const char *mt_print_speed(double ratio, char out[MT_PRINT_SPEED_SIZE]);
 /* "12.34 mJ ± 0.05 mJ", in µJ, mJ or J. Returns out. */
 const char *mt_print_energy(double uj, double error_uj, char *out, size_t size);
 /* "387.24 µs ± 0.31 µs": the larger half of the interval. Returns out. */

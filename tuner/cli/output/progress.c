@@ -105,7 +105,7 @@ static void refresh_width(mt_display *display)
 /* The lines of the view, each ended by a line break but the last. */
 static void compose_view(const mt_display *display, mt_strbuf *view)
 {
-    char best[MT_PRINT_TIME_SIZE];
+    char best[MT_PRINT_TIME_SIZE], speed[MT_PRINT_SPEED_SIZE];
     const mt_summary_counts *counts = &display->counts;
     mt_strbuf_addf(view, "%s  ", display->title);
     if (display->width >= 72) {
@@ -117,7 +117,7 @@ static void compose_view(const mt_display *display, mt_strbuf *view)
     mt_strbuf_add(view, "\n  best      ");
     if (isfinite(display->best_ns)) {
         mt_strbuf_add(view, mt_print_us(display->best_ns, best, sizeof best));
-        if (display->first_ns > display->best_ns) mt_strbuf_addf(view, "  (%.2f × faster than the first)", display->first_ns / display->best_ns);
+        if (display->first_ns > display->best_ns) mt_strbuf_addf(view, "  (%s the first)", mt_print_speed(display->first_ns / display->best_ns, speed));
         mt_strbuf_addf(view, "\n            %s", display->best);
     } else mt_strbuf_add(view, "none yet");
     mt_strbuf_addf(view, "\n  outcomes  %zu ok", counts->by_kind[MT_OUTCOME_OK]);

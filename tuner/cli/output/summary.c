@@ -75,17 +75,12 @@ static void print_title(FILE *out, const mt_space *space, const mt_workload *wor
     mt_strbuf_free(&line);
 }
 
-/* "2.31 × faster than the default", or how else the two compare; nothing when there is no other. */
+/* "2.31 × as fast as the default"; nothing when there is no other. */
 static void print_against(FILE *out, double best_ns, double other_ns, const char *what)
 {
     if (!isfinite(other_ns) || !(other_ns > 0)) return;
-    double ratio = other_ns / best_ns;
-    char time[MT_PRINT_TIME_SIZE];
-    mt_print_us(other_ns, time, sizeof time);
-    if (ratio < 1.0005)
-        fprintf(out, "              the same as the %s (%s)\n", what, time);
-    else
-        fprintf(out, "              %.2f × faster than the %s (%s)\n", ratio, what, time);
+    char time[MT_PRINT_TIME_SIZE], speed[MT_PRINT_SPEED_SIZE];
+    fprintf(out, "              %s the %s (%s)\n", mt_print_speed(other_ns / best_ns, speed), what, mt_print_us(other_ns, time, sizeof time));
 }
 
 /* "  Rates:      2.98 TB/s, 1.2 Gops/s …": what the model says was done in that time. */
@@ -119,7 +114,7 @@ static void print_model(FILE *out, const mt_space *space, const mt_device_facts 
     char time[MT_PRINT_TIME_SIZE];
     if (mt_env_create(mt_space_spec(space), mt_space_shape(space), facts, &env, &ignored) == MT_OK && mt_env_model(env, &model, &ignored) == MT_OK &&
         model.floor_ns > 0)
-        fprintf(out, "              %.0f %% of the model's floor (%s)\n", 100 * model.floor_ns / summary->best_ns, mt_print_us(model.floor_ns, time, sizeof time));
+        fprintf(out, "              the model's floor, %s, is %.0f %% of this time\n", mt_print_us(model.floor_ns, time, sizeof time), 100 * model.floor_ns / summary->best_ns);
     print_rates(out, &model, facts, summary);
     mt_env_free(env);
 }

@@ -8,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/requests/portfolio_tasks.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/output/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/cli/requests/sibling.h"
@@ -269,7 +270,7 @@ mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, 
     *missing = tasks.text_count;
     if (tasks.count == 0) goto done;
     if (is_worth_sharing(self, &tasks)) part_gpus(self);
-    mt_display_init(&display, self->options.quiet);
+    mt_display_init(&display, mt_is_quiet());
     st = self->is_out || (self->other_count && tasks.count > 1) ? run_shared(self, store, &tasks, &display, err) : run_tasks(self, store, &tasks, &display, err);
     mt_display_end(&display);
 done:
@@ -283,7 +284,7 @@ mt_status mt_portfolio_bench_help(mt_portfolio_bench *self, mt_store *store, mt_
     mt_display display = {0};
     mt_status st = mt_portfolio_tasks_join(&tasks, self->bench.spec, err);
     if (st == MT_OK) {
-        mt_display_init(&display, self->options.quiet);
+        mt_display_init(&display, mt_is_quiet());
         st = run_tasks(self, store, &tasks, &display, err);
         mt_display_end(&display);
     }

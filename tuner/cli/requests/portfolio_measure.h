@@ -12,7 +12,6 @@ typedef struct mt_portfolio_bench_options {
     const char *space, *gpu, *recordings; /* as for `tune`; gpu NULL = auto */
     int64_t seed;
     int l2;                           /* choice: 0 = the file's */
-    bool quiet;
     size_t jobs;                          /* compile workers; 0 = as many as the host is good for */
     const mt_arguments *arguments;        /* of this command, for processes that help */
     const char *command;                  /* for the session rows; borrowed */

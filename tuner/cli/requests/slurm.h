@@ -10,7 +10,7 @@ typedef struct mt_slurm_values {
     mt_words shapes, workloads, gpu_types;
     int64_t shards, cpus, at_once;
     int compile;
-    bool submit, json, replace, quiet;
+    bool submit, json, replace;
 } mt_slurm_values;
 
 /* USAGE error for what would break a script, for what Slurm would refuse when the tasks have waited for their GPUs, and for options of tune (the operands) that tune would refuse. */

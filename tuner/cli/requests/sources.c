@@ -76,12 +76,18 @@ mt_status mt_sources_load(mt_store *store, const char *given, mt_sources *source
     of_given = kernel ? find(sources, kernel) : NULL;
     if (of_given) of_given->is_given = true, of_given->today = key;
     for (size_t i = 0; i < sources->count; i++)
-        if (sources->items[i].count > 1 && !sources->items[i].is_given) find_today(&sources->items[i]);
+        if (!sources->items[i].is_given) find_today(&sources->items[i]);
     MT_TRY(mt_query_kernels(store, see_today, sources, err));
 done:
     mt_free(kernel);
     mt_free(path);
     return st;
+}
+
+const char *mt_sources_today(const mt_sources *sources, const char *kernel)
+{
+    const mt_source_states *states = find(sources, kernel);
+    return states && states->today.hex[0] ? states->today.hex : NULL;
 }
 
 const char *mt_sources_given(const mt_sources *sources, const char *kernel)
@@ -93,7 +99,7 @@ const char *mt_sources_given(const mt_sources *sources, const char *kernel)
 const char *mt_sources_mark(mt_sources *sources, const char *kernel, const char *key)
 {
     mt_source_states *states = find(sources, kernel);
-    if (!states || (states->count < 2 && !states->is_given)) return "";
+    if (!states) return "";
     if (!states->listed.hex[0]) snprintf(states->listed.hex, sizeof states->listed.hex, "%s", key);
     states->is_mixed = states->is_mixed || strcmp(states->listed.hex, key) != 0;
     if (!states->today.hex[0] || (states->count < 2 && states->has_today)) return "";

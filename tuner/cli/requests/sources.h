@@ -23,12 +23,14 @@ typedef struct mt_sources {
     size_t count, capacity;
 } mt_sources; /* zero-initialise */
 
-/* Today's state is that of the search space `given` (--space; NULL = none) if its kernel is that one, else that of the kernel's shipped space. Looked at are kernels of several states, and that of `given`. */
+/* Today's state is that of the search space `given` (--space; NULL = none) if its kernel is that one, else that of the kernel's shipped space. */
 mt_status mt_sources_load(mt_store *store, const char *given, mt_sources *sources, mt_error *err);
 /* ", today's" or ", not today's", for a heading; "" where today's is not known, and where the kernel has one state only and that is today's. */
 const char *mt_sources_mark(mt_sources *sources, const char *kernel, const char *key);
 /* Whether today's state is known, and another one. */
 bool mt_sources_is_old(mt_sources *sources, const char *kernel, const char *key);
+/* The key of today's state; NULL = not known. */
+const char *mt_sources_today(const mt_sources *sources, const char *kernel);
 /* The key of the source of --space as it is now, where that is the kernel's; else NULL. */
 const char *mt_sources_given(const mt_sources *sources, const char *kernel);
 /* A line for each kernel of which several states were listed: how to list one of them alone. And for that of --space, where what was listed is of another state than its source. */

@@ -1,14 +1,13 @@
-"""The parts of examples/pytorch that need no torch. Usage: pytorch_example.py layout | device_program | device DRIVER | problem | compile SPACE | lookup DATABASE (JSON of `msda-tune lookup` on stdin)"""
+"""The parts of python/ below its typed face. Usage: python_parts.py layout | device_program | device DRIVER | problem | compile SPACE | lookup DATABASE (JSON of `msda-tune lookup` on stdin)"""
 import ctypes
 import json
-import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
-import compile_variant
-import cuda_driver
-import problem
-import tunelookup
+from msda_tune import _compile_variant as compile_variant
+from msda_tune import _problem as problem
+from tunelookup import _c as tunelookup
+from tunelookup import _driver as cuda_driver
+from tunelookup import Error
 
 
 def layout(with_cuda):
@@ -177,13 +176,13 @@ def check_lookup(database):
     try:
         library.cubin(result)
         raise AssertionError("code from nowhere")
-    except tunelookup.LookupError_ as error:
+    except Error as error:
         assert error.status == tunelookup.NOT_FOUND
     library.close()
     try:
         tunelookup.Library("/nowhere/at/all.sqlite")
         raise AssertionError("a database from nowhere")
-    except tunelookup.LookupError_ as error:
+    except Error as error:
         assert "/nowhere" in str(error)
 
 

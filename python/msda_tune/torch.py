@@ -1,11 +1,11 @@
 """Multi-scale deformable attention, forward and backward, by the tuned kernels of a database: a drop-in for the usual op.
 
-    from ms_deform_attn import ms_deform_attn
+    from msda_tune.torch import ms_deform_attn
     out = ms_deform_attn(value, spatial_shapes, level_start_index, sampling_locations, attention_weights)
 
 value [N, S, M, D], spatial_shapes [L, 2] (height, width), level_start_index [L], sampling_locations [N, Lq, M, L, P, 2] in [0, 1], attention_weights
 [N, Lq, M, L, P] -> [N, Lq, M*D]. Runs on torch's current stream and without waiting for it. Where the database has nothing for a call, or
-for its gradients, the same is computed with grid_sample. README.md says how to use it in CUDA graphs."""
+for its gradients, the same is computed with grid_sample. docs/python.md says how to use it in CUDA graphs."""
 import ctypes
 import warnings
 import weakref
@@ -13,13 +13,15 @@ import weakref
 try:
     import torch
 except ImportError as missing:
-    raise ImportError(f"ms_deform_attn needs PyTorch with CUDA: {missing}; the lookup alone (tunelookup.py, examples/lookup.c) does not") from missing
+    raise ImportError(f"msda_tune.torch needs PyTorch with CUDA: {missing}; the lookup alone (tunelookup, examples/lookup.c) does not") from missing
 import torch.nn.functional as F
 
-import compile_variant
-import cuda_driver
-import problem
-import tunelookup
+from tunelookup import _c as tunelookup
+from tunelookup import _driver as cuda_driver
+from tunelookup import Error
+
+from . import _compile_variant as compile_variant
+from . import _problem as problem
 
 
 def by_grid_sample(value, levels, sampling_locations, attention_weights):
@@ -135,10 +137,10 @@ class _Kernel:
         return self._library.find(self._plans[key], values)
 
     def _code(self, ordinal, result, names, values):
-        """(module, whether it is what the tuner validated), or LookupError_."""
+        """(module, whether it is what the tuner validated), or tunelookup.Error."""
         try:
             address, _ = self._library.cubin(result)  # of the very shape; none where another one was tuned
-        except tunelookup.LookupError_:
+        except Error:
             if not self._space:
                 raise
             cubin = compile_variant.compile_variant(self._space, result.variant.decode(), problem.shape_of(names, values), self._devices[ordinal].cc)
@@ -156,7 +158,7 @@ class _Kernel:
                 return None, why
             made = {"levels": torch.tensor(problem.level_table(problem.shape_of(names, values)), dtype=torch.int32, device=f"cuda:{ordinal}")}
             return _Tuned(self._library, result, *self._code(ordinal, result, names, values), made, self._inputs), why
-        except (tunelookup.LookupError_, RuntimeError, OSError, ValueError) as trouble:
+        except (Error, RuntimeError, OSError, ValueError) as trouble:
             return None, str(trouble)
 
     def entry(self, value, levels, locations, weights, queries, workload, grad_dtype=None):

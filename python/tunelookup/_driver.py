@@ -2,7 +2,7 @@
 import ctypes
 import functools
 
-import tunelookup
+from . import _c as tunelookup
 
 
 class LaunchAttribute(ctypes.Structure):
@@ -55,12 +55,19 @@ def check(code, what):
         raise RuntimeError(f"{what}: {name.value.decode() if name.value else code}")
 
 
+def current_ordinal():
+    """Of the device whose context is the thread's current one; 0 where there is none."""
+    lib, device = _driver(), ctypes.c_int()
+    check(lib.cuInit(0), "cuInit")
+    return device.value if lib.cuCtxGetDevice(ctypes.byref(device)) == 0 else 0
+
+
 def describe(ordinal):
     """The device as tunelookup_prepare wants it."""
     lib, device, size, version = _driver(), ctypes.c_int(), ctypes.c_size_t(), ctypes.c_int()
     name = ctypes.create_string_buffer(256)
     check(lib.cuInit(0), "cuInit")
-    check(lib.cuDeviceGet(ctypes.byref(device), ordinal), "cuDeviceGet")
+    check(lib.cuDeviceGet(ctypes.byref(device), ordinal), f"device {ordinal}")
     check(lib.cuDeviceGetName(name, len(name), device), "cuDeviceGetName")
     check(lib.cuDeviceTotalMem_v2(ctypes.byref(size), device), "cuDeviceTotalMem")
     check(lib.cuDriverGetVersion(ctypes.byref(version)), "cuDriverGetVersion")

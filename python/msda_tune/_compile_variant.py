@@ -16,7 +16,7 @@ class Space:
         self.kernel, self.knobs = {}, {"ALGO": []}
         self._read(pathlib.Path(path).resolve())
         if "options" in self.kernel:
-            raise ValueError(f"{path}: has NVRTC options, which this example does not read")
+            raise ValueError(f"{path}: has NVRTC options, which msda_tune.torch does not read")
 
     def _read(self, path):
         text = path.read_text(encoding="utf-8-sig")

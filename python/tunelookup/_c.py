@@ -1,9 +1,13 @@
-"""ctypes mirror of include/tunelookup.h. Needs no torch and no GPU; tests/integration/test_pytorch_example.sh compares its layout with the C compiler's."""
+"""ctypes mirror of include/tunelookup.h: structures, constants, and the calls as they are. Needs no torch and no GPU; tests/integration/test_python.sh compares its layout with the C
+compiler's. The typed API stands on it (__init__.py)."""
 import ctypes
 import ctypes.util
+import functools
 import os
 import pathlib
 import sys
+
+from .errors import error_of
 
 OK, NOT_FOUND = 0, 3
 RECORDED, USER_CUBINS, COUNT_MISSES = 1, 2, 4
@@ -56,17 +60,24 @@ STRUCTURES = {
     "tunelookup_tensormap_info": TensormapInfo}
 
 
-class LookupError_(RuntimeError):
-    """A call of the library failed; `status` is its tunelookup_status."""
-
-    def __init__(self, what, status, text):
-        super().__init__(f"{what}: {text}")
-        self.status = status
+PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
-def _load(path):
+def prefixes():
+    """Where an installation may lie: inside the wheel, then the tree that this package was installed into (PREFIX/lib/python3/dist-packages/tunelookup)."""
+    return [PACKAGE / "prefix", *([PACKAGE.parents[3]] if PACKAGE.parents[1].name.startswith("python") else [])]
+
+
+def _candidates():
+    """Names for the loader, best first. The shipped rows are found by the library from where it lies itself: PREFIX/share/msda-tune-shipped."""
+    if os.environ.get("TUNELOOKUP_LIBRARY"):
+        return [os.environ["TUNELOOKUP_LIBRARY"]]
+    found = [str(path) for prefix in prefixes() for pattern in ("lib*/libtunelookup.so.1", "lib*/*/libtunelookup.so.1") for path in sorted(prefix.glob(pattern))]
+    return found + [ctypes.util.find_library("tunelookup") or "libtunelookup.so.1"]
+
+
+def _open(name):
     """The library; where only its SQLite is missing, with the one that came with this Python."""
-    name = path or os.environ.get("TUNELOOKUP_LIBRARY") or ctypes.util.find_library("tunelookup") or "libtunelookup.so.1"
     try:
         return ctypes.CDLL(name)
     except OSError as problem:
@@ -79,31 +90,52 @@ def _load(path):
     return ctypes.CDLL(name)
 
 
+def _declare(lib):
+    pointer, text = ctypes.c_void_p, ctypes.c_char_p
+    lib.tunelookup_strerror.restype = lib.tunelookup_detail.restype = lib.tunelookup_version.restype = text
+    lib.tunelookup_explain.restype = ctypes.c_size_t
+    lib.tunelookup_close.restype = None
+    for name, *arguments in (
+            ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
+            ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
+            ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("cubin", pointer, pointer, pointer), ("explain", pointer, text, ctypes.c_size_t),
+            ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("close", pointer)):
+        getattr(lib, "tunelookup_" + name).argtypes = arguments
+    return lib
+
+
+@functools.lru_cache(maxsize=None)
+def load(path=None):
+    """libtunelookup: `path`, $TUNELOOKUP_LIBRARY, inside the wheel, the install prefix, the system's; the first that is there. OSError names all that were tried."""
+    tried = []
+    for name in [path] if path else _candidates():
+        try:
+            return _declare(_open(name))
+        except (OSError, AttributeError) as problem:  # not there; older than this package
+            tried.append(str(problem))
+    raise OSError("no libtunelookup: set TUNELOOKUP_LIBRARY to libtunelookup.so.1; tried: " + "; ".join(tried))
+
+
+def prefixes_of_library():
+    """Where the loaded library's neighbours may lie: two folders above it, or three where it is in lib/<triplet>."""
+    load()
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = [pathlib.Path(line.rstrip("\n").split(None, 5)[5]) for line in maps if "/libtunelookup.so" in line]
+    return [folder for path in paths[:1] for folder in path.parents[1:3]]
+
+
 class Library:
     """A database opened by libtunelookup. Plans, results and cubins are valid until close()."""
 
     def __init__(self, database=None, flags=0, library=None):
-        self._lib = _load(library)
+        self._lib = load(library)
         self._db = ctypes.c_void_p()
-        lib, pointer = self._lib, ctypes.c_void_p
-        lib.tunelookup_strerror.restype = lib.tunelookup_detail.restype = ctypes.c_char_p
-        lib.tunelookup_explain.restype = ctypes.c_size_t
-        lib.tunelookup_open.argtypes = [ctypes.c_char_p, ctypes.c_uint, ctypes.POINTER(pointer)]
-        lib.tunelookup_prepare.argtypes = [pointer, ctypes.POINTER(Device), ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.POINTER(pointer)]
-        lib.tunelookup_find.argtypes = [pointer, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(Result)]
-        lib.tunelookup_launch.argtypes = [ctypes.POINTER(Result), ctypes.c_int, ctypes.POINTER(LaunchInfo)]
-        lib.tunelookup_arg.argtypes = [ctypes.POINTER(Result), ctypes.c_int, ctypes.POINTER(ArgInfo)]
-        lib.tunelookup_tensormap.argtypes = [ctypes.POINTER(Result), ctypes.c_int, ctypes.c_int, ctypes.POINTER(TensormapInfo)]
-        lib.tunelookup_cubin.argtypes = [ctypes.POINTER(Result), ctypes.POINTER(pointer), ctypes.POINTER(ctypes.c_size_t)]
-        lib.tunelookup_explain.argtypes = [ctypes.POINTER(Result), ctypes.c_char_p, ctypes.c_size_t]
-        lib.tunelookup_flush_misses.argtypes = [pointer, ctypes.c_char_p]
-        lib.tunelookup_close.argtypes, lib.tunelookup_close.restype = [pointer], None
-        self._check("open", lib.tunelookup_open(os.fsencode(database) if database else None, flags, ctypes.byref(self._db)))
+        self._check("open", self._lib.tunelookup_open(os.fsencode(database) if database else None, flags, ctypes.byref(self._db)))
 
     def _check(self, what, status):
         if status != OK:
             detail = self._lib.tunelookup_detail() or self._lib.tunelookup_strerror(status)
-            raise LookupError_(what, status, detail.decode(errors="replace"))
+            raise error_of(what, status, detail.decode(errors="replace"))
 
     def prepare(self, device, kernel, names):
         plan = ctypes.c_void_p()
@@ -144,6 +176,14 @@ class Library:
         text = ctypes.create_string_buffer(8192)
         self._lib.tunelookup_explain(ctypes.byref(result), text, len(text))
         return text.value.decode(errors="replace")
+
+    def refresh(self):
+        self._check("refresh", self._lib.tunelookup_refresh(self._db))
+
+    def snapshot_id(self):
+        text = ctypes.create_string_buffer(33)
+        self._check("snapshot_id", self._lib.tunelookup_snapshot_id(self._db, text))
+        return text.value.decode()
 
     def flush_misses(self, path):
         self._check("flush_misses", self._lib.tunelookup_flush_misses(self._db, os.fsencode(path)))

@@ -1,0 +1,112 @@
+/* tunelookup_snapshot_id: one hash of all that a find may depend on. It is of contents, never of paths, times of files or pages, so that copies of one file agree wherever they lie, and whatever of
+ * it waits in a -wal. */
+#include "db/lookup/lookup.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* What the other files of db/lookup/ read, a query a table. Of what only sessions and reports read (who measured, when, how long it took) nothing. */
+static const char *const contents[] = {
+    "SELECT id, key FROM device ORDER BY id",
+    "SELECT id, name, key, spec_json FROM kernel ORDER BY id",
+    "SELECT id, kernel_id, key, name FROM shape ORDER BY id",
+    "SELECT id, kernel_id, key, name FROM workload ORDER BY id",
+    "SELECT id, nvrtc_version, driver_version, arch FROM toolchain ORDER BY id",
+    "SELECT id, kernel_id, text FROM variant ORDER BY id",
+    "SELECT id, device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id",
+    "SELECT id, subject_id, variant_id, outcome, median_ns FROM measurement ORDER BY id",
+    "SELECT device_id, shape_id, variant_id, origin, cause, lifted FROM strike ORDER BY id",
+    "SELECT * FROM answer ORDER BY kernel_id, device_id, subject_id",
+    "SELECT * FROM portfolio ORDER BY id",
+    "SELECT * FROM portfolio_shape ORDER BY portfolio_id, subject_id",
+    "SELECT * FROM portfolio_variant ORDER BY portfolio_id, variant_id",
+    "SELECT c.* FROM portfolio p CROSS JOIN portfolio_cell c ON c.portfolio_id = p.id WHERE p.cells IS NULL ORDER BY c.portfolio_id, c.subject_id, c.variant_id", /* else cells has them */
+    "SELECT hash, encoding FROM cubin ORDER BY hash",
+};
+
+static void add_number(XXH3_state_t *state, int64_t number)
+{
+    XXH3_128bits_update(state, &number, sizeof number);
+}
+
+/* A value's bytes behind its type and length, so that no two rows look alike. */
+static void add_value(XXH3_state_t *state, sqlite3_stmt *statement, int column)
+{
+    int type = sqlite3_column_type(statement, column);
+    add_number(state, type);
+    if (type == SQLITE_INTEGER) {
+        add_number(state, sqlite3_column_int64(statement, column));
+    } else if (type == SQLITE_FLOAT) {
+        double real = sqlite3_column_double(statement, column);
+        XXH3_128bits_update(state, &real, sizeof real);
+    } else if (type != SQLITE_NULL) {
+        const void *bytes = sqlite3_column_blob(statement, column);
+        int length = sqlite3_column_bytes(statement, column);
+        add_number(state, length);
+        if (bytes && length) XXH3_128bits_update(state, bytes, (size_t)length);
+    }
+}
+
+static tunelookup_status add_rows(XXH3_state_t *state, sqlite3 *db, const char *path, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t rows = 0;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(statement); i++) add_value(state, statement, i);
+        rows++;
+    }
+    code = sqlite3_finalize(statement) == SQLITE_OK ? code : SQLITE_ERROR;
+    add_number(state, rows);
+    return code == SQLITE_OK ? TUNELOOKUP_OK : mt_lookup_sqlite_fail(db, path);
+}
+
+static tunelookup_status check_stamp(const mt_lookup_file *file)
+{
+    mt_lookup_stamp now = mt_lookup_stamp_of(file->path);
+    if (mt_lookup_stamp_equal(&now, &file->stamp)) return TUNELOOKUP_OK;
+    return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: changed since it was opened or refreshed; tunelookup_refresh reads it again", file->path);
+}
+
+/* A file that answers nothing, because it is missing or left out, counts for nothing; one that can't be read just now is an error. */
+static tunelookup_status add_file(XXH3_state_t *state, const mt_lookup_file *file)
+{
+    mt_lookup_session session;
+    tunelookup_status st = mt_lookup_sqlite_open(file, &session);
+    if (st != TUNELOOKUP_ERR_IO && mt_lookup_is_of_file(st)) {
+        mt_lookup_clear_detail();
+        return TUNELOOKUP_OK;
+    }
+    if (st != TUNELOOKUP_OK || !session.db) return st;
+    add_number(state, file->is_shipped);
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) LOOKUP_TRY(add_rows(state, session.db, file->path, contents[i]));
+    LOOKUP_TRY(mt_lookup_sqlite_confirm(file, &session));
+done:
+    mt_lookup_sqlite_close(&session);
+    return st;
+}
+
+tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID])
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    XXH3_state_t state;
+    XXH128_canonical_t digest;
+    mt_lookup_clear_detail();
+    if (!db || !id) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db or id is NULL");
+    *id = '\0';
+    XXH3_128bits_reset(&state);
+    add_number(&state, 10000 * TUNELOOKUP_VERSION_MAJOR + 100 * TUNELOOKUP_VERSION_MINOR + TUNELOOKUP_VERSION_PATCH); /* another library may answer otherwise */
+    add_number(&state, db->flags & (TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS));
+    for (size_t i = 0; i < db->file_count; i++) {
+        LOOKUP_TRY(check_stamp(&db->files[i]));
+        LOOKUP_TRY(add_file(&state, &db->files[i]));
+        LOOKUP_TRY(check_stamp(&db->files[i]));
+    }
+    XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(&state));
+    mt_lookup_hex(digest.digest, id);
+done:
+    return st;
+}

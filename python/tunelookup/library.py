@@ -1,0 +1,363 @@
+"""Libraries, plans and answers: the typed face of tunelookup.h."""
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import enum
+import os
+import struct
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat, starmap
+from typing import Any, overload
+
+from . import _c
+from .device import Device
+from .errors import ArgumentError, SnapshotError, error_of
+
+Shape = Mapping[str, "int | str | Sequence[int]"]
+
+
+class Match(enum.IntEnum):
+    """Which step of the lookup answered, best first."""
+
+    NONE = 0          #: nothing can be said; explain() tells why
+    EXACT = 1         #: tuned for this GPU and this shape
+    NEAREST = 2       #: tuned for this GPU, another shape
+    ARCHITECTURE = 3  #: tuned for another GPU of the same architecture
+    DEFAULT = 4       #: the kernel's default variant
+
+
+class ArgKind(enum.IntEnum):
+    TENSOR, TENSORMAP, SCALAR = range(3)
+
+
+class Role(enum.IntEnum):
+    IN, OUT, INOUT, SCRATCH = range(4)
+
+
+class Dtype(enum.IntEnum):
+    F16, BF16, F32, F64, I8, U8, I16, U16, I32, U32, I64, U64 = range(12)
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """One kernel launch, evaluated for the asked shape and device. Launches are made in order; those with is_prepare once after the inputs change."""
+
+    entry: str                 #: kernel symbol
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int] | None
+    smem_bytes: int            #: dynamic shared memory; above 48 KiB opt in
+    carveout_percent: int | None
+    cooperative: bool
+    programmatic: bool
+    is_prepare: bool
+    args: tuple[int, ...]      #: indices into Answer.args, in the order of the kernel's parameters
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorMap:
+    """One tensor map, in the lengths that cuTensorMapEncodeTiled takes: elements, innermost first; strides in bytes."""
+
+    dtype: Dtype
+    offset_bytes: int
+    dims: tuple[int, ...]
+    stride_bytes: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle_bytes: int
+    fill_nan: bool
+    l2_promotion_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """One argument of the kernel."""
+
+    kind: ArgKind
+    name: str
+    is_used: bool              #: False: no launch of this variant takes it
+    dtype: Dtype
+    role: Role
+    dims: tuple[int, ...]      #: of a tensor: elements, outermost first
+    nbytes: int                #: of a tensor: to allocate; of a scalar: its size
+    zero_before_each: bool     #: set the tensor to zero before every call
+    tensor: int                #: of tensor maps: index of the tensor that they describe
+    maps: tuple[TensorMap, ...]
+    scalar: bytes              #: of a scalar: the parameter's bytes
+
+
+def is_list(value: object) -> bool:
+    """A list of a shape, numpy's arrays too."""
+    return hasattr(value, "__len__") and not isinstance(value, str)
+
+
+def knobs_of(variant: str) -> dict[str, int | str]:
+    """"ALGO=direct;CPB=8" → {"ALGO": "direct", "CPB": 8}."""
+    pairs = (pair.split("=", 1) for pair in variant.split(";") if pair)
+    return {name: int(text) if text.lstrip("-").isdigit() else text for name, text in pairs}
+
+
+class Answer:
+    """What the lookup says for one shape. Valid until its library is closed; afterwards texts and code are refused with ValueError."""
+
+    __slots__ = ("_plan", "_result")
+
+    def __init__(self, plan: Plan, result: _c.Result) -> None:
+        self._plan, self._result = plan, result
+
+    def __repr__(self) -> str:
+        return f"<Answer {self.match.name} {self.variant!r}>"
+
+    def __bool__(self) -> bool:
+        """False where nothing can be said (Match.NONE)."""
+        return self._result.match != 0
+
+    @property
+    def match(self) -> Match:
+        return Match(self._result.match)
+
+    @property
+    def validated(self) -> bool:
+        """The row was compared with the reference. Always, but for Match.DEFAULT."""
+        return bool(self._result.validated)
+
+    @property
+    def median_ns(self) -> float:
+        """Nanoseconds, as measured for the row that matched, on its GPU and shape. NaN: not measured."""
+        return self._result.median_ns
+
+    @property
+    def interval_ns(self) -> tuple[float, float]:
+        """The median's 95 % interval, nanoseconds."""
+        return self._result.low_ns, self._result.high_ns
+
+    @property
+    def expected_slowdown(self) -> float:
+        """Factor against the best for the asked shape: 1.0 = none expected. NaN: unknown."""
+        return self._result.expected_slowdown
+
+    @property
+    def slowdown_bound(self) -> float:
+        """In nine of ten cases the slowdown is no greater. NaN: unknown."""
+        return self._result.slowdown_bound
+
+    @property
+    def norm_error(self) -> float:
+        """‖out − reference‖ / ‖reference‖ as validated. NaN: unknown."""
+        return self._result.norm_error
+
+    @property
+    def variant(self) -> str:
+        """Every knob: "ALGO=direct;CPB=8"; "" where nothing matched."""
+        self._plan.library._calls()
+        return self._result.variant.decode()
+
+    @property
+    def kernel_key(self) -> str:
+        """32 hex digits: the source that was tuned."""
+        self._plan.library._calls()
+        return self._result.kernel_key.decode()
+
+    @property
+    def knobs(self) -> dict[str, int | str]:
+        """The variant's knobs; integers as int."""
+        return knobs_of(self.variant)
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The launches to make, in order. ValueRangeError where an expression can't be computed."""
+        return [
+            Launch(info.entry.decode(), tuple(info.grid), tuple(info.block), tuple(info.cluster) if info.cluster[0] else None, info.smem_bytes,
+                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare),
+                   tuple(info.args[:info.arg_count]))
+            for info in self._plan.library._calls().launches(self._result)]
+
+    @property
+    def args(self) -> list[Argument]:
+        """The kernel's arguments. ValueRangeError where an expression can't be computed."""
+        calls = self._plan.library._calls()
+        return [
+            Argument(ArgKind(info.kind), info.name.decode(), bool(info.is_used), Dtype(info.dtype), Role(info.role), tuple(info.dims[:info.rank]), info.bytes,
+                     bool(info.zero_before_each), info.tensor,
+                     tuple(_tensor_map(m) for m in calls.tensormaps(self._result, i, info.map_count)) if info.kind == _c.TENSORMAP and info.is_used else (),
+                     bytes(info.scalar[:info.bytes]) if info.kind == _c.SCALAR else b"")
+            for i, info in enumerate(calls.args(self._result))]
+
+    def cubin(self) -> bytes:
+        """The variant's code for cuModuleLoadData, checked (hash, image, architecture). NotFoundError where none is stored, CubinNotAllowedError for a user's file without user_cubins."""
+        return ctypes.string_at(*self._plan.library._calls().cubin(self._result))
+
+    def explain(self) -> str:
+        """How it matched, on which row, and why not better: a few lines."""
+        return self._plan.library._calls().explain(self._result)
+
+
+def _tensor_map(info: _c.TensormapInfo) -> TensorMap:
+    rank = info.rank
+    return TensorMap(Dtype(info.dtype), info.offset_bytes, tuple(info.dims[:rank]), tuple(info.stride_bytes[:rank - 1]), tuple(info.box[:rank]), info.swizzle_bytes,
+                     bool(info.fill_nan), info.l2_promotion_bytes)
+
+
+class Answers(Sequence[Answer]):
+    """What find_many says, in the order of the shapes."""
+
+    def __init__(self, plan: Plan, results: Any) -> None:
+        self._plan, self._results = plan, results
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Answer]: ...
+
+    def __getitem__(self, index: int | slice) -> Answer | list[Answer]:
+        if isinstance(index, slice):
+            return [Answer(self._plan, result) for result in self._results[index]]
+        return Answer(self._plan, self._results[index])
+
+    def __iter__(self) -> Iterator[Answer]:
+        return map(Answer, repeat(self._plan), self._results)
+
+
+class Plan:
+    """A kernel, resolved for one device and one order of values (Library.prepare). Any number of threads may ask it at once."""
+
+    def __init__(self, library: Library, pointer: ctypes.c_void_p, names: Sequence[str]) -> None:
+        self.library = library
+        self.names = tuple(name for name in names if "=" not in name)  #: what find's values are, in order
+        self._pointer, self._find = pointer.value, library._calls()._lib.tunelookup_find
+        self._values = struct.Struct(f"={len(self.names)}q")
+
+    def _refuse(self, values: Any, why: object) -> ArgumentError:
+        error = error_of("find", 1, f"{values} ({why}); expected {len(self.names)} integers: {', '.join(self.names)}")
+        assert isinstance(error, ArgumentError)
+        return error
+
+    def find(self, values: Sequence[int]) -> Answer:
+        """The answer for one shape: its values in the order of `names`. About a microsecond. ArgumentError where they are not as many integers."""
+        result = _c.Result()
+        self.library._calls()
+        try:
+            self._find(self._pointer, self._values.pack(*values), ctypes.addressof(result))  # it fails only for a NULL
+        except (struct.error, TypeError) as problem:
+            raise self._refuse(values, problem) from None
+        return Answer(self, result)
+
+    def find_many(self, shapes: Iterable[Sequence[int]]) -> Answers:
+        """The answers for many shapes: rows of values, or a two-dimensional buffer of 64-bit integers (a numpy array), which is read in place. Less than a microsecond a shape."""
+        values, count = self._rows(shapes)
+        results = (_c.Result * count)()
+        self.library._calls()
+        source, target = ctypes.cast(values, ctypes.c_void_p).value or 0, ctypes.addressof(results)
+        rows = range(source, source + count * self._values.size, self._values.size) if self.names else repeat(source, count)
+        any(map(self._find, repeat(self._pointer), rows, range(target, target + count * ctypes.sizeof(_c.Result), ctypes.sizeof(_c.Result))))
+        return Answers(self, results)
+
+    def _rows(self, shapes: Any) -> tuple[Any, int]:
+        """The values one after the other in memory, and how many rows they are."""
+        width = len(self.names)
+        try:
+            view = memoryview(shapes)
+        except TypeError:
+            rows = list(shapes)
+            try:
+                return b"".join(starmap(self._values.pack, rows)), len(rows)
+            except (struct.error, TypeError) as problem:
+                raise self._refuse(f"{len(rows)} shapes", problem) from None
+        if view.ndim != 2 or view.shape[1] != width or view.format not in ("q", "l") or view.itemsize != 8 or not view.c_contiguous:
+            raise self._refuse(f"a buffer of {view.format!r}, {view.shape}", "not rows of 64-bit integers, one after the other")
+        data = ctypes.c_int64 * (view.shape[0] * width)
+        return (data.from_buffer_copy if view.readonly else data.from_buffer)(view), view.shape[0]
+
+
+class Library:
+    """Tuned rows of one database, or of the user's over the shipped ones. A context manager; close() comes last."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, recorded: bool = False, user_cubins: bool = False, count_misses: bool = False,
+                 snapshot: str | None = None, library: str | None = None) -> None:
+        """path: a database; None: the user's ($MSDA_TUNE_DB, ~/.local/share/msda-tune/tuning.sqlite) over those that came with the library.
+        recorded: answer from rows of recorded GPUs too. user_cubins: hand out code of every file, which is then trusted like a program. count_misses: see flush_misses.
+        snapshot: a snapshot_id; SnapshotError unless that is what may answer, now and at every prepare. library: the file of libtunelookup; usually found (docs/python.md)."""
+        flags = _c.RECORDED * recorded | _c.USER_CUBINS * user_cubins | _c.COUNT_MISSES * count_misses
+        opened = _c.Library(None if path is None else os.fspath(path), flags, library)
+        self._open: _c.Library | None = opened
+        self._lock, self._snapshot = threading.Lock(), snapshot
+        self._plans: dict[tuple[object, ...], Plan] = {}
+        self._closing = weakref.finalize(self, opened.close)
+        try:
+            self._check_snapshot()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _calls(self) -> _c.Library:
+        if self._open is None:
+            raise ValueError("the library is closed")
+        return self._open
+
+    def close(self) -> None:
+        """Ends it; plans and answers are refused from then on. Not while another thread asks. Twice is no error."""
+        self._open = None
+        self._closing()
+
+    @property
+    def snapshot_id(self) -> str:
+        """32 hex digits of all that may answer: equal in every process, on every machine, whose files hold the same. FileError where a file changed since it was opened or refreshed."""
+        with self._lock:
+            return self._calls().snapshot_id()
+
+    def _check_snapshot(self) -> None:
+        if self._snapshot is not None and (now := self.snapshot_id) != self._snapshot:
+            raise SnapshotError(f"the snapshot here is {now}, expected {self._snapshot}")
+
+    def prepare(self, device: Device, kernel: str, names: Sequence[str]) -> Plan:
+        """Loads a kernel's rows for a device; some milliseconds. kernel: "msda", or "msda@KEY" for one state of its source. names: the order of find's values: "N", "H[0]" of a list,
+        and bound settings that take no place there: "dtype=f16", "workload=local2". NamesError lists what is missing or unknown."""
+        with self._lock:
+            pointer = self._calls().prepare(device.as_c(), kernel, names)
+        self._check_snapshot()
+        return Plan(self, pointer, names)
+
+    def find(self, device: Device, kernel: str, shape: Shape, workload: str | None = None) -> Answer:
+        """The answer for a shape by its names: {"N": 1, "H": [92, 46], "dtype": "f16"}. Plans are kept, so that only the first question of its kind prepares one."""
+        names, values = [], []
+        for name, value in shape.items():
+            if isinstance(value, str):
+                names.append(f"{name}={value}")
+            elif is_list(value):
+                names += [f"{name}[{i}]" for i in range(len(value))]
+                values += value
+            else:
+                names.append(name)
+                values.append(value)
+        key = (device, kernel, *names, workload)
+        if key not in self._plans:
+            self._plans[key] = self.prepare(device, kernel, [*names, f"workload={workload}"] if workload else names)
+        return self._plans[key].find(values)
+
+    def refresh(self) -> None:
+        """Reads the files again if they changed. Plans answer from the new rows from then on; answers stay valid. Refused where a snapshot was asked for."""
+        if self._snapshot is not None:
+            raise SnapshotError(f"opened for snapshot {self._snapshot}: it is not refreshed")
+        with self._lock:
+            self._calls().refresh()
+
+    def flush_misses(self, path: str | os.PathLike[str]) -> None:
+        """Appends the shapes without an exact row, with their counts, to a file of JSON lines for `msda-tune --from-misses`. Of a library opened with count_misses."""
+        with self._lock:
+            self._calls().flush_misses(os.fspath(path))
+
+
+def library_version(library: str | None = None) -> str:
+    """Version of libtunelookup: "1.0.0"."""
+    return _c.load(library).tunelookup_version(None).decode()

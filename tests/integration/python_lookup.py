@@ -1,0 +1,159 @@
+"""Package tunelookup, on the build's shipped rows: what the tool answers, it answers; wrong use is refused by class and text. Usage: python_lookup.py BUILD_FOLDER"""
+import json
+import math
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from array import array
+
+import tunelookup
+from python_parts import FakeDriver
+from tunelookup import _driver
+
+build = pathlib.Path(sys.argv[1])
+source = pathlib.Path(__file__).resolve().parents[2]
+h200 = tunelookup.Device.named("h200")
+
+
+def refused(kind, part, call, *args, **named):
+    try:
+        call(*args, **named)
+    except kind as error:
+        assert part in str(error), error
+        return error
+    raise AssertionError(f"not refused: {args}, expected {kind.__name__}")
+
+
+def told(*words):
+    return json.loads(subprocess.run([build / "bin/msda-tune", "lookup", "--gpu", "h200", "--json", *words], check=True, capture_output=True).stdout)
+
+
+def check_answers():
+    """The same as the tool's, member by member."""
+    with tunelookup.open() as library:
+        for kernel, shape in (("tma_load", "level0"), ("msda", "detr_dec_b4"), ("gemm", "f16_rc_1024")):
+            its = told("--kernel", kernel, "--shape", shape)
+            mine = library.find(h200, kernel, {name: array("q", value) if isinstance(value, list) else value for name, value in its["shape"].items()})
+            assert mine and mine.match.name.lower() == its["match"] and mine.variant == its["variant"] and mine.knobs == its["knobs"], (mine, its)
+            assert mine.kernel_key == its["kernel_key"] and mine.validated
+            assert math.isclose(mine.median_ns / 1e3, its["median_us"], rel_tol=1e-6) and mine.interval_ns[0] <= mine.median_ns <= mine.interval_ns[1]
+            assert [(launch.entry, list(launch.grid), list(launch.block), launch.smem_bytes) for launch in mine.launches] == [
+                (launch["entry"], launch["grid"], launch["block"], launch["smem_bytes"]) for launch in its["launches"]]
+            assert mine.explain().startswith(f"exact:    tuned for h200|cc90|sm132|141g and this shape ({shape})"), mine.explain()
+            used = {i for launch in mine.launches for i in launch.args}
+            assert used <= {i for i, arg in enumerate(mine.args) if arg.is_used}
+            assert all(arg.nbytes > 0 for arg in mine.args if arg.is_used and arg.kind == tunelookup.ArgKind.TENSOR)
+            assert all(len(arg.scalar) == arg.nbytes for arg in mine.args if arg.is_used and arg.kind == tunelookup.ArgKind.SCALAR)
+
+
+def check_many():
+    """Vectors of shapes: each as if it was asked for alone, whatever the rows lie in."""
+    strings = [f"{name}={value}" for name, value in told("--kernel", "gemm", "--shape", "f16_rc_1024")["shape"].items() if isinstance(value, str)]
+    shapes = [(m, n, 4096) for m in (16, 1024, 5000) for n in (128, 4096)]
+    with tunelookup.open() as library:
+        plan = library.prepare(h200, "gemm", ["M", "N", "K", *strings])
+        alone = [(answer.match, answer.variant, answer.launches) for answer in map(plan.find, shapes)]
+        assert len({text for _, text, _ in alone}) > 1
+        flat = array("q", [value for shape in shapes for value in shape])
+        grid = memoryview(flat).cast("B").cast("q", (len(shapes), 3))
+        for given in (shapes, [list(shape) for shape in shapes], iter(shapes), grid, grid.toreadonly()):
+            answers = plan.find_many(given)
+            assert len(answers) == len(shapes) and [(answer.match, answer.variant, answer.launches) for answer in answers] == alone
+        assert answers[-1].variant == alone[-1][1] and [answer.variant for answer in answers[1:3]] == [text for _, text, _ in alone[1:3]]
+        assert len(plan.find_many([])) == 0
+        refused(tunelookup.ArgumentError, "expected 3 integers: M, N, K", plan.find, [1])
+        refused(tunelookup.ArgumentError, "expected 3 integers", plan.find, [1, 2, "many"])
+        refused(tunelookup.ArgumentError, "expected 3 integers", plan.find_many, [(1, 2, 3), (3,)])
+        refused(tunelookup.ArgumentError, "a buffer of 'q'", plan.find_many, flat)
+        refused(tunelookup.ArgumentError, "a buffer of 'i'", plan.find_many, array("i", [1, 2, 3]))
+        refused(tunelookup.ArgumentError, "1 shapes", plan.find_many, [(1 << 70, 2, 3)])
+
+
+def check_refusals(folder):
+    header = (source / "include/tunelookup.h").read_text()
+    statuses = {int(number) for number in re.findall(r"TUNELOOKUP_ERR_\w+ = (\d+)", header)}
+    assert statuses and statuses <= set(tunelookup.Error.by_status), "a status without a class"
+    refused(tunelookup.NotFoundError, "/nowhere/at/all.sqlite", tunelookup.open, "/nowhere/at/all.sqlite")
+    (folder / "text.sqlite").write_text("no database, but long enough to have a first page" * 100)
+    refused(tunelookup.NotADatabaseError, "text.sqlite", tunelookup.open, folder / "text.sqlite")
+    library = tunelookup.open()
+    refused(tunelookup.UnknownKernelError, "no kernel nothing", library.find, h200, "nothing", {"N": 1})
+    refused(tunelookup.NamesError, "COLUMNS", library.prepare, h200, "softmax", ["ROWS"])
+    refused(tunelookup.ArgumentError, "device.cc", library.prepare, tunelookup.Device("x", -1), "softmax", ["ROWS", "COLUMNS"])
+    answer = library.find(h200, "softmax", {"ROWS": 64, "COLUMNS": 1024})
+    refused(tunelookup.NotFoundError, "", answer.cubin)  # the build folder ships no code
+    library.close()
+    library.close()
+    for call in (answer.explain, answer.cubin, lambda: answer.variant, lambda: answer.launches, lambda: answer._plan.find([1, 2]), lambda: answer._plan.find_many([])):
+        refused(ValueError, "closed", call)
+    assert isinstance(answer.median_ns, float)
+    refused(OSError, "TUNELOOKUP_LIBRARY", tunelookup.library_version, "/nowhere/libtunelookup.so")
+
+
+def check_misses(folder):
+    with tunelookup.open(count_misses=True) as library:
+        plan = library.prepare(h200, "softmax", ["ROWS", "COLUMNS"])
+        plan.find_many([(77, 33)] * 5)
+        library.flush_misses(folder / "misses.jsonl")
+        refused(tunelookup.ArgumentError, "SQLite database", library.flush_misses, os.environ["MSDA_TUNE_DB"])
+    line, = map(json.loads, (folder / "misses.jsonl").read_text().splitlines())
+    assert line["shape"] == {"ROWS": 77, "COLUMNS": 33} and line["count"] == 5, line
+
+
+def check_snapshots(folder):
+    """Two processes with equal files have one id; a library opened for an id answers from nothing else."""
+    words = [sys.executable, "-c", "import tunelookup, sys; print(tunelookup.open(sys.argv[1]).snapshot_id)"]
+    database, copy = folder / "user.sqlite", folder / "copy.sqlite"
+    copy.write_bytes(database.read_bytes())
+    ids = {subprocess.run([*words, path], check=True, capture_output=True, text=True).stdout.strip() for path in (database, copy)}
+    with tunelookup.open(copy) as library:
+        assert ids == {library.snapshot_id} and len(library.snapshot_id) == 32
+        (now,) = ids
+    with tunelookup.open(copy, snapshot=now) as library:
+        refused(tunelookup.SnapshotError, now, library.refresh)
+        with sqlite3.connect(copy) as written:
+            written.execute("UPDATE variant SET text = text || ';X=1'")
+        written.close()
+        refused(tunelookup.FileError, "changed since", library.find, h200, "tma_load", told("--kernel", "tma_load", "--shape", "level0")["shape"])
+    refused(tunelookup.SnapshotError, f"expected {now}", tunelookup.open, copy, snapshot=now)
+
+
+def check_devices():
+    ini = (source / "db/devices.ini").read_text()
+    for name in re.findall(r"^\[device (\S+)\]", ini, re.M):
+        device = tunelookup.Device.named(name)
+        assert device == tunelookup.Device.named(device.name.upper()) and device.driver_version == 0
+        assert all(getattr(device, field) > 0 for field in ("cc", "sm_count", "smem_optin", "smem_per_sm", "regs_per_sm", "threads_per_sm", "blocks_per_sm", "max_cluster", "l2_bytes",
+                                                            "mem_bytes", "clock_mhz")), device
+    assert tunelookup.Device.named("H100").name == tunelookup.Device.named("h100-sxm").name
+    refused(tunelookup.DeviceError, "known are a100-sxm-40g", tunelookup.Device.named, "h2000")
+
+    def none(*_):
+        raise OSError("libcuda.so.1: cannot open shared object file")
+
+    _driver._driver, before = none, _driver._driver
+    refused(tunelookup.DeviceError, "Device.named", tunelookup.Device.current)
+    fake = build / "lib/libfake_cuda.so"
+    if fake.exists():
+        _driver._driver = lambda: FakeDriver(str(fake))
+        device = tunelookup.Device.current(0)
+        assert (device.cc, device.sm_count) == (90, 132) and device.name == "Fake GPU", device
+        refused(tunelookup.DeviceError, "device 7", tunelookup.Device.current, 7)
+    _driver._driver = before
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    folder = pathlib.Path(scratch)
+    os.environ["MSDA_TUNE_DB"] = str(folder / "user.sqlite")
+    (folder / "user.sqlite").write_bytes((build / "share/msda-tune-shipped/tuned.sqlite").read_bytes())
+    check_answers()
+    check_many()
+    check_refusals(folder)
+    check_misses(folder)
+    check_snapshots(folder)
+    check_devices()
+print("checked")
