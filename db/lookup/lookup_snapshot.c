@@ -20,6 +20,7 @@ static const char *const contents[] = {
     "SELECT id, subject_id, variant_id, outcome, median_ns FROM measurement ORDER BY id",
     "SELECT device_id, shape_id, variant_id, origin, cause, lifted FROM strike ORDER BY id",
     "SELECT * FROM answer ORDER BY kernel_id, device_id, subject_id",
+    "SELECT subject_id, measurement_id, final_id FROM best ORDER BY subject_id",
     "SELECT * FROM portfolio ORDER BY id",
     "SELECT * FROM portfolio_shape ORDER BY portfolio_id, subject_id",
     "SELECT * FROM portfolio_variant ORDER BY portfolio_id, variant_id",

@@ -58,6 +58,7 @@ static const struct change { const char *table, *sql; } changes[] = {
     {"measurement", "UPDATE measurement SET outcome = 'wrong_result'"},
     {"strike", "INSERT INTO strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) SELECT device_id, shape_id, 1, origin, 'timeout', 1 FROM subject"},
     {"answer", "UPDATE answer SET median_ns = median_ns + 1"},
+    {"best", "UPDATE best SET measurement_id = 2"},
     {"portfolio", "INSERT INTO portfolio (kernel_id, device_id, regime, origin, is_asked, max_count, within, worst, unserved_count, is_exact, held_out_count, rule_json, updated_unix_ms) "
                   "SELECT kernel_id, device_id, 'warm', origin, 0, 4, 1.1, 1, 0, 1, 0, '{}', 1 FROM subject"},
     {"portfolio_shape", "INSERT INTO portfolio_shape (portfolio_id, subject_id, workload_id, shape_key, shape_name, best_ns) SELECT 77, id, workload_id, 'H=1', 'x', 1 FROM subject"},
