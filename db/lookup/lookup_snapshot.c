@@ -17,7 +17,7 @@ static const char *const contents[] = {
     "SELECT id, nvrtc_version, driver_version, arch FROM toolchain ORDER BY id",
     "SELECT id, kernel_id, text FROM variant ORDER BY id",
     "SELECT id, device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id",
-    "SELECT id, subject_id, variant_id, outcome, median_ns FROM measurement ORDER BY id",
+    "SELECT id, subject_id, variant_id, outcome, median_ns, cubin_hash FROM measurement ORDER BY id",
     "SELECT device_id, shape_id, variant_id, origin, cause, lifted FROM strike ORDER BY id",
     "SELECT * FROM answer ORDER BY kernel_id, device_id, subject_id",
     "SELECT subject_id, measurement_id, final_id FROM best ORDER BY subject_id",
