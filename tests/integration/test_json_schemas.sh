@@ -47,6 +47,8 @@ holds lookup lookup --db t.sqlite --gpu recorded:h100 --kernel demo --shape smal
 holds lookup lookup --db t.sqlite --gpu recorded:h100 --kernel demo --shape small --set N=77
 holds lookup lookup --db t.sqlite --gpu h200 --kernel demo --shape small
 export MSDA_TUNE_SHARE=$build/share/msda-tune-shipped
+holds show show --db "$MSDA_TUNE_SHARE/tuned.sqlite"
+grep -q '"library":' out.json || { echo "no shipped row is compared with a library: show's schema is held against none"; failed=1; }
 holds lookup lookup --gpu h200 --kernel msda --shape seed48
 holds lookup lookup --gpu h200 --kernel gemm --shape bf16_cr_1024
 holds list list --recordings rec.sqlite
