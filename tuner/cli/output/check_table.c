@@ -120,7 +120,7 @@ static void add_variant_row(mt_table *rows, const char *name, const mt_check_var
 
 void mt_check_print(const mt_check_table *table, FILE *out)
 {
-    static const char *const names[] = {"variant", "points", "ok", "illegal", "failed", "registers", "spilling", "most spills", "static smem", "per compile"};
+    static const char *const names[] = {"algorithm", "points", "ok", "illegal", "failed", "registers", "spilling", "most spills", "static smem", "per compile"};
     mt_table rows = {.columns = sizeof names / sizeof names[0], .right = "lrrrrrrrrr"};
     for (size_t i = 0; i < rows.columns; i++) mt_table_cell(&rows, names[i]);
     for (size_t i = 0; table->variants && i < table->spec->algorithm_count; i++)
