@@ -122,6 +122,24 @@ START_TEST(what_is_drawn_is_never_wider_than_the_terminal)
 }
 END_TEST
 
+START_TEST(a_narrow_terminal_loses_the_rate_first)
+{
+    static const struct { int width; const char *line; } lines[] = {{56, "s · w  2/4  best 2.000 µs  1 failed  2.0/s  1.0 s left\033[K"}, {55, "s · w  2/4  best 2.000 µs  1 failed  1.0 s left\033[K"}, {49, "s · w  2/4  best 2.000 µs  1 failed  1.0 s left\033[K"}};
+    for (size_t i = 0; i < 2 * sizeof lines / sizeof lines[0]; i++) {
+        stage s;
+        set_up(&s, true);
+        s.display.wants_view = i % 2;
+        s.display.width = s.display.wants_view ? 26 : lines[i / 2].width;
+        evaluate(&s, 1, MT_OUTCOME_TIMEOUT, NULL, INFINITY, NULL);
+        size_t before = strlen(told(&s));
+        evaluate(&s, 2, MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=2");
+        const char *line = s.display.wants_view ? "s · w  2/4  1.0 s left\033[K" : lines[i / 2].line;
+        ck_assert_msg(strstr(told(&s) + before, line), "%d columns: %s", s.display.width, told(&s) + before);
+        tear_down(&s);
+    }
+}
+END_TEST
+
 START_TEST(the_live_line_is_one_for_each_subject)
 {
     stage s;
@@ -229,4 +247,4 @@ START_TEST(where_the_time_went)
 }
 END_TEST
 
-UNIT_MAIN("progress", what_is_drawn_is_never_wider_than_the_terminal, the_live_line_is_one_for_each_subject, where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_view_shows_the_last_failures_and_goes_away, the_summary_has_it_all, nothing_found)
+UNIT_MAIN("progress", a_narrow_terminal_loses_the_rate_first, what_is_drawn_is_never_wider_than_the_terminal, the_live_line_is_one_for_each_subject, where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_view_shows_the_last_failures_and_goes_away, the_summary_has_it_all, nothing_found)

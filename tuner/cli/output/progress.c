@@ -64,15 +64,18 @@ void mt_display_clear(mt_display *display)
     display->drawn_lines = 0;
 }
 
-/* "12.3/s, 43 s left": from what was measured, since known variants cost nothing. */
+/* "12.3/s  43 s left": from what was measured, since known variants cost nothing. In a narrow terminal without the rate, which is what one looks for last. */
 static void add_rate(const mt_display *display, mt_strbuf *line)
 {
-    char left[MT_PRINT_TIME_SIZE];
+    char left[MT_PRINT_TIME_SIZE] = "", speed[32];
     double seconds = (double)(display->now_ns() - display->began_ns) / 1e9;
     if (!display->measured || seconds <= 0) return;
     double rate = (double)display->measured / seconds;
-    mt_strbuf_addf(line, "  %.*f/s", rate < 10 ? 1 : 0, rate);
-    if (display->done < display->total) mt_strbuf_addf(line, "  %s left", mt_print_seconds((double)(display->total - display->done) / rate, left, sizeof left));
+    if (display->done < display->total) mt_print_seconds((double)(display->total - display->done) / rate, left, sizeof left);
+    snprintf(speed, sizeof speed, "  %.*f/s", rate < 10 ? 1 : 0, rate);
+    size_t columns = mt_print_columns(mt_strbuf_text(line)) + strlen(speed) + (*left ? mt_print_columns(left) + strlen("   left") : 0);
+    if (!display->is_terminal || columns + 2 <= (size_t)display->width) mt_strbuf_add(line, speed);
+    if (*left) mt_strbuf_addf(line, "  %s left", left);
 }
 
 static void compose(const mt_display *display, mt_strbuf *line)
