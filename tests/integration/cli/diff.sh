@@ -65,3 +65,5 @@ mt diff ab.sqlite --a until=2026-01-31T24:30:00
 mt diff ab.sqlite --a session=first
 mt diff a.sqlite b.sqlite --threshold much
 mt diff nowhere.sqlite b.sqlite
+mt diff nowhere.sqlite
+mt report --diff nowhere.sqlite

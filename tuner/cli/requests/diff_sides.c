@@ -74,12 +74,12 @@ static mt_status open_files(const char *command, const mt_diff_sides_values *val
     mt_status st = MT_OK;
     if (arguments->operand_count > 2) return MT_FAIL(err, MT_ERR_USAGE, "%s: %zu files, expected at most two: %s A.sqlite B.sqlite", command, arguments->operand_count, command);
     if (arguments->operand_count && db) return MT_FAIL(err, MT_ERR_USAGE, "%s: --db and FILE both name a database; expected one of them", command);
-    if (arguments->operand_count < 2 && !values->a.count && !values->b.count)
-        return MT_FAIL(err, MT_ERR_USAGE, "%s: both sides are the same rows; give two files, or say how they differ: --a driver=12.8 --b driver=13.0", command);
     for (size_t i = 0; i < 2; i++) {
         const char *path = arguments->operand_count ? arguments->operands[arguments->operand_count == 2 ? i : 0] : db;
         MT_TRY(mt_database_open(path, &sides->stores[i], err));
     }
+    if (arguments->operand_count < 2 && !values->a.count && !values->b.count)
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: %s is one side, the second is missing; give two files, or say how the sides differ: --a driver=12.8 --b driver=13.0", command, mt_store_path(sides->stores[0]));
     sides->a.store = sides->stores[0];
     sides->b.store = sides->stores[1];
 done:
