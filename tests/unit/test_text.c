@@ -103,6 +103,7 @@ START_TEST(nearest)
     ck_assert_str_eq(mt_text_nearest("value", names, 5), "values");
     ck_assert_str_eq(mt_text_nearest("CPD", names, 5), "CPB");
     ck_assert_str_eq(mt_text_nearest("n", names, 5), "N");
+    ck_assert_str_eq(mt_text_nearest("h1oo", (const char *const[]){"h200", "h100"}, 2), "h100"); /* letters for digits */
     ck_assert_ptr_null(mt_text_nearest("M", names, 5)); /* one letter for another */
     ck_assert_ptr_null(mt_text_nearest("grid", names, 5));
     ck_assert_ptr_null(mt_text_nearest("", names, 0));

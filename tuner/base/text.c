@@ -178,7 +178,14 @@ static size_t min2(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edit distance where swapping neighbours is one step and case is free: those are the usual slips. */
+/* The same for characters that are taken for each other: O and 0, l and 1, either case. */
+static char alike(char c)
+{
+    c = lower(c);
+    return c == 'o' ? '0' : c == 'l' ? '1' : c;
+}
+
+/* Edit distance where swapping neighbours is one step, and case and the letters that look like digits are free: those are the usual slips. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_LIMIT + 1];
@@ -188,9 +195,9 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
     for (size_t i = 1; i <= a_length; i++) {
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            bool same = alike(a[i - 1]) == alike(b[j - 1]);
             row[j] = min2(min2(last[j] + 1, row[j - 1] + 1), last[j - 1] + !same);
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+            if (i > 1 && j > 1 && alike(a[i - 1]) == alike(b[j - 2]) && alike(a[i - 2]) == alike(b[j - 1]))
                 row[j] = min2(row[j], before[j - 2] + 1);
         }
         size_t *reused = before;

@@ -98,7 +98,7 @@ static void print_overview(void)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (commands[i]->summary) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n'msda-tune help COMMAND' explains one. Exit codes: 0 done, 1 failure, 2 usage, 3 no usable GPU,\n"
-           "4 nothing valid found, 5 slower (diff --check), 130 interrupted (what was measured is kept).\n");
+           "4 nothing valid found, 5 slower (--check), 130 interrupted (what was measured is kept).\n");
 }
 
 void mt_command_help(const mt_command *command)

@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-enum { MAX_OPTIONS = 64, HELP_COLUMN = 24 };
+enum { MAX_OPTIONS = 64, MAX_CHOICES = 16, HELP_COLUMN = 24 };
 
 const mt_option mt_option_of_all = {"quiet", 'q', MT_OPTION_FLAG, 0, NULL, "no progress, and no word on what was done; warnings and errors stay"};
 
@@ -73,16 +73,18 @@ static mt_status add_words(const parser *p, const mt_option *o, mt_words *words,
 
 static mt_status set_choice(const parser *p, const mt_option *o, const char *text, int *field, mt_error *err)
 {
-    int index = 1;
-    for (const char *word = o->value; *word; index++) {
-        size_t length = strcspn(word, "|");
-        if (strlen(text) == length && memcmp(word, text, length) == 0) {
-            *field = index;
-            return MT_OK;
-        }
-        word += length + (word[length] == '|');
+    char words[256], *rest = NULL;
+    const char *known[MAX_CHOICES];
+    size_t count = 0;
+    snprintf(words, sizeof words, "%s", o->value);
+    for (char *word = strtok_r(words, "|", &rest); word && count < MAX_CHOICES; word = strtok_r(NULL, "|", &rest)) {
+        known[count++] = word;
+        if (strcmp(word, text) != 0) continue;
+        *field = (int)count;
+        return MT_OK;
     }
-    return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected %s", p->command, o->name, text, o->value);
+    const char *near = mt_text_nearest(text, known, count);
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', %s%s%sexpected %s", p->command, o->name, text, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", o->value);
 }
 
 static mt_status set_whole(const parser *p, const mt_option *o, const char *text, int64_t least, int64_t *field, mt_error *err)

@@ -42,7 +42,9 @@ static mt_status no_such_space(const char *given, mt_error *err)
     mt_status st = mt_share_spaces(&names, err);
     if (st != MT_OK) goto done;
     for (size_t i = 0; i < names.count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", names.items[i]);
-    const char *near = mt_text_nearest(given, (const char *const *)names.items, names.count);
+    char *stem = mt_path_stem(given);
+    const char *near = stem ? mt_text_nearest(stem, (const char *const *)names.items, names.count) : NULL;
+    mt_free(stem);
     st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no such file or search space%s%s%s%s%s", given, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
                  names.count ? "; shipped with the tool: " : "", mt_strbuf_text(&list));
 done:
@@ -57,8 +59,9 @@ mt_status mt_share_space(const char *given, char **path, mt_error *err)
     *path = NULL;
     bool is_bare_folder = !strchr(given, '/') && mt_dir_exists(given); /* hides no shipped space of its name */
     if (!(mt_file_exists(given) && !is_bare_folder) && given[0] != '/') {
-        MT_TRY(try_shared(strncmp(given, "search_spaces/", 14) == 0 ? given + 14 : given, "", path, err));
-        if (!*path) MT_TRY(try_shared(given, ".ini", path, err));
+        const char *name = strncmp(given, "search_spaces/", 14) == 0 ? given + 14 : given;
+        MT_TRY(try_shared(name, "", path, err));
+        if (!*path) MT_TRY(try_shared(name, ".ini", path, err));
     }
     if (!*path && mt_file_exists(given)) {
         *path = mt_strdup(given);

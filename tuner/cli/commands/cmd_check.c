@@ -324,8 +324,9 @@ done:
 const mt_command mt_cmd_check = {
     .name = "check",
     .summary = "compile a search space without a GPU",
-    .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known (devices.ini), and tells\n"
-            "registers, spills and what failed. Exits 1 when something does not compile, 4 when nothing is valid there.\n\n"
+    .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known\n"
+            "(devices.ini), and tells registers, spills and what failed. Exits 1 when something does not compile,\n"
+            "4 when nothing is valid there.\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

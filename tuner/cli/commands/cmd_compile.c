@@ -68,7 +68,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (!box.filter.origin) box.filter.origin = &measured; /* others are never answered with */
     MT_TRY(mt_database_open_as(values->db, MT_STORE_READ_WRITE, &store, err));
     MT_TRY(mt_winners_without_code(store, &box.filter, &list, err));
-    if (!list.total) st = mt_database_nothing(store, err);
+    if (!list.total) st = mt_database_nothing(store, &box.filter, err);
     for (size_t i = 0; i < list.group_count && st == MT_OK; i++) {
         wanted += list.groups[i].count;
         st = compile_group(store, values, &list.groups[i], &failed, err);
@@ -90,10 +90,11 @@ done:
 const mt_command mt_cmd_compile = {
     .name = "compile",
     .summary = "compile the winners of a database, without a GPU",
-    .help = "Files that were imported, and the tuned rows that come with the tool, hold no compiled code. This compiles what is missing with\n"
-            "NVRTC, from the shipped search spaces (or --space), so that lookups can hand it out. Rows of another version of a kernel's\n"
-            "source are told and left as they are. Exit code 1 when a winner could not be compiled. Files that came with the tool are\n"
-            "never written: compile a copy, and open that with TUNELOOKUP_USER_CUBINS.\n\n"
+    .help = "Files that were imported, and the tuned rows that come with the tool, hold no compiled code. This\n"
+            "compiles what is missing with NVRTC, from the shipped search spaces (or --space), so that lookups\n"
+            "can hand it out. Rows of another version of a kernel's source are told and left as they are. Exit\n"
+            "code 1 when a winner could not be compiled. Files that came with the tool are never written: compile\n"
+            "a copy, and open that with TUNELOOKUP_USER_CUBINS.\n\n"
             "  cp /usr/share/msda-tune-shipped/tuned.sqlite . && msda-tune compile --db tuned.sqlite --seal",
     .options = options,
     .values_size = sizeof(compile_values),

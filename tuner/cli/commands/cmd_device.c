@@ -60,7 +60,8 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
 const mt_command mt_cmd_device = {
     .name = "device",
     .summary = "the facts of the GPU, as search spaces see them",
-    .help = "Prints what expressions may use as device.*, and the key that results are stored under. Exits 3 without a usable GPU.",
+    .help = "Prints what expressions may use as device.*, and the key that results are stored under. Exits 3\n"
+            "without a usable GPU.",
     .options = options,
     .values_size = sizeof(device_values),
     .run = run,

@@ -107,9 +107,9 @@ const mt_command mt_cmd_diff = {
     .name = "diff",
     .summary = "compare two databases, or GPUs, drivers or days within one",
     .operands = "[A [B]]",
-    .help = "Compares winners (and with --variants all variants) of the subjects that both sides have, by their 95 % intervals:\n"
-            "SAME, B is FAST or SLOW, or AMBG when the measurements do not tell; what is slower comes first, what one side lacks is counted. Exit code 4 when\n"
-            "nothing can be compared.\n\n"
+    .help = "Compares winners (and with --variants all variants) of the subjects that both sides have, by their\n"
+            "95 % intervals: SAME, B is FAST or SLOW, or AMBG when the measurements do not tell; what is slower\n"
+            "comes first, what one side lacks is counted. Exit code 4 when nothing can be compared.\n\n"
             "  msda-tune diff before.sqlite after.sqlite\n"
             "  msda-tune diff --a driver=12.8 --b driver=13.0 --check --junit drivers.xml\n"
             "  msda-tune diff fleet.sqlite --a gpu=h100 --b gpu=h200",

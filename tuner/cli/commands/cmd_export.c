@@ -103,9 +103,10 @@ done:
 const mt_command mt_cmd_export = {
     .name = "export",
     .summary = "write recordings or T4 files",
-    .help = "Writes the newest row of each variant: as JSON lines (--recording, --jsonl, --tuned) or as T4, compressed when FILE ends in\n"
-            ".zst or .gz. With --recording the filters must leave exactly one GPU, kernel version, shape, workload, cache state and origin;\n"
-            "otherwise the message lists what there is. 'msda-tune import' reads all of them back.\n\n"
+    .help = "Writes the newest row of each variant: as JSON lines (--recording, --jsonl, --tuned) or as T4,\n"
+            "compressed when FILE ends in .zst or .gz. With --recording the filters must leave exactly one GPU,\n"
+            "kernel version, shape, workload, cache state and origin; otherwise the message lists what there is.\n"
+            "'msda-tune import' reads all of them back.\n\n"
             "  msda-tune export --recording --kernel NAME --shape NAME --gpu h100 -o FILE.jsonl.zst\n"
             "  msda-tune export --tuned --kernel NAME --gpu h100 -o FILE.jsonl\n"
             "  msda-tune export --t4 --kernel NAME -o FILE.json.gz",

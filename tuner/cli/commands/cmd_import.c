@@ -183,11 +183,11 @@ const mt_command mt_cmd_import = {
     .name = "import",
     .summary = "read recordings and other tools' results into a database",
     .operands = "FILE…",
-    .help = "Reads files that 'msda-tune export' wrote, Kernel Tuner caches and T4 files (.json, .json.gz), each in one transaction.\n"
-            "Lines of a recording that are damaged, or hold what no tuner writes, are named and left out. Other tools' results\n"
-            "become a recorded GPU, and a search space is written that lives on them.\n"
-            "Imported and recorded rows never mix with measured ones. --as measured is for files that you vouch for (the tuned\n"
-            "rows that come with the tool); cubins are in none of them.\n\n"
+    .help = "Reads files that 'msda-tune export' wrote, Kernel Tuner caches and T4 files (.json, .json.gz), each\n"
+            "in one transaction. Lines of a recording that are damaged, or hold what no tuner writes, are named\n"
+            "and left out. Other tools' results become a recorded GPU, and a search space is written that lives\n"
+            "on them. Imported and recorded rows never mix with measured ones. --as measured is for files that\n"
+            "you vouch for (the tuned rows that come with the tool); cubins are in none of them.\n\n"
             "  msda-tune import cache.json.gz --name convolution\n"
             "  msda-tune import results_T4.json --gpu a100 --name convolution",
     .options = options,

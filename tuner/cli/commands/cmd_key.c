@@ -133,8 +133,8 @@ done:
 const mt_command mt_cmd_key = {
     .name = "key",
     .summary = "write a C header with the key of a kernel's source",
-    .help = "The header defines MSDA_TUNE_KEY_<NAME> as \"NAME@KEY\", which tunelookup_prepare takes in the place of the name: the\n"
-            "program then gets answers for exactly the source that it was built with.\n\n"
+    .help = "The header defines MSDA_TUNE_KEY_<NAME> as \"NAME@KEY\", which tunelookup_prepare takes in the place\n"
+            "of the name: the program then gets answers for exactly the source that it was built with.\n\n"
             "  msda-tune key --space FILE.ini -o kernel_key.h",
     .options = options,
     .values_size = sizeof(key_values),

@@ -186,7 +186,8 @@ done:
 const mt_command mt_cmd_list = {
     .name = "list",
     .summary = "the shipped search spaces, the strategies, the recorded GPUs",
-    .help = "Lists the search spaces that came with the tool, the search strategies, and the GPUs that can be replayed.",
+    .help = "Lists the search spaces that came with the tool, the search strategies, and the GPUs that can be\n"
+            "replayed.",
     .options = options,
     .values_size = sizeof(list_values),
     .run = run,

@@ -98,8 +98,8 @@ done:
 const mt_command mt_cmd_lookup = {
     .name = "lookup",
     .summary = "what the lookup library answers for a GPU and a shape, and why",
-    .help = "Asks libtunelookup as a program would and prints the match, the knobs, the launches evaluated for the shape and the\n"
-            "arguments. Exits 4 when there is no answer; the text says why.\n\n"
+    .help = "Asks libtunelookup as a program would and prints the match, the knobs, the launches evaluated for\n"
+            "the shape and the arguments. Exits 4 when there is no answer; the text says why.\n\n"
             "  msda-tune lookup --gpu recorded:h200 --kernel NAME --shape NAME --set N=16\n"
             "  msda-tune lookup --gpu h200 --kernel softmax --shape \"ROWS=100;COLUMNS=4096\"",
     .options = options,

@@ -242,11 +242,12 @@ const mt_command mt_cmd_merge = {
     .name = "merge",
     .summary = "add the rows of other databases to one",
     .operands = "FILE…",
-    .help = "Adds what the files hold to the database --into: measurements, failures, sessions with host, driver and command. Rows\n"
-            "that are there already are recognised by content, so that the order does not matter and repeating adds nothing.\n"
-            "Each file is checked: one that is damaged is named and left out, the others are merged and the exit code is 1. A row\n"
-            "that holds what no tuner writes is named and left out, the others of its file are merged. A merge that was killed is completed by the same command. Compiled code is left out unless\n"
-            "--with-cubins is given.",
+    .help = "Adds what the files hold to the database --into: measurements, failures, sessions with host, driver\n"
+            "and command. Rows that are there already are recognised by content, so that the order does not\n"
+            "matter and repeating adds nothing. Each file is checked: one that is damaged is named and left out,\n"
+            "the others are merged and the exit code is 1. A row that holds what no tuner writes is named and\n"
+            "left out, the others of its file are merged. A merge that was killed is completed by the same\n"
+            "command. Compiled code is left out unless --with-cubins is given.",
     .options = options,
     .values_size = sizeof(merge_values),
     .run = run,

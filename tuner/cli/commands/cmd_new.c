@@ -106,9 +106,9 @@ done:
 const mt_command mt_cmd_new = {
     .name = "new",
     .summary = "write a first search space for a kernel",
-    .help = "Reads the kernel's declaration and body, and writes a search space: arguments, sizes, a launch, and knobs of\n"
-            "the macros that the source gives a default (#ifndef TILE, #define TILE 16). What can't be told is guessed, and\n"
-            "says so. The kernel itself is its reference, until you name another.\n\n"
+    .help = "Reads the kernel's declaration and body, and writes a search space: arguments, sizes, a launch, and\n"
+            "knobs of the macros that the source gives a default (#ifndef TILE, #define TILE 16). What can't be\n"
+            "told is guessed, and says so. The kernel itself is its reference, until you name another.\n\n"
             "  msda-tune new scale.cu && msda-tune check --space scale.ini --sample",
     .operands = "KERNEL.cu",
     .options = options,

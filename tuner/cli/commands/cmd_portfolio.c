@@ -97,7 +97,9 @@ static mt_status find_groups(work *w, mt_error *err)
         filter = (mt_filter){.gpu = bench->gpu_key, .kernel = bench->spec->name, .kernel_key = bench->kernel_key.hex, .origin = &of_bench, .l2 = &l2};
     }
     mt_status st = mt_query_groups(w->store, &filter, add_group, w, err);
-    if (st == MT_OK && w->count == 0) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing that was tuned matches; a portfolio is chosen from tuned shapes", mt_store_path(w->store));
+    if (st != MT_OK || w->count) return st;
+    st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing that was tuned matches; a portfolio is chosen from tuned shapes", mt_store_path(w->store));
+    mt_database_near_miss(w->store, &filter, err);
     return st;
 }
 
@@ -211,10 +213,11 @@ done:
 const mt_command mt_cmd_portfolio = {
     .name = "portfolio",
     .summary = "the fewest variants that do well on every tuned shape",
-    .help = "Shows the fewest variants that are within 10 % of the best on every tuned shape, and the rule by which the lookup library picks\n"
-            "one for a shape that nobody tuned, as the last session stored them. The rule is judged by leaving out one tuned shape at a time.\n"
-            "With --max, --within or --measure both are chosen anew and stored.\n"
-            "--measure runs the candidates on the shapes where they have no time yet, so that they can be compared everywhere.\n\n"
+    .help = "Shows the fewest variants that are within 10 % of the best on every tuned shape, and the rule by\n"
+            "which the lookup library picks one for a shape that nobody tuned, as the last session stored them.\n"
+            "The rule is judged by leaving out one tuned shape at a time. With --max, --within or --measure both\n"
+            "are chosen anew and stored. --measure runs the candidates on the shapes where they have no time yet,\n"
+            "so that they can be compared everywhere.\n\n"
             "  msda-tune portfolio --kernel NAME --max 8 --within 1.10\n"
             "  msda-tune portfolio --measure --space FILE.ini",
     .options = options,

@@ -218,8 +218,9 @@ done:
 const mt_command mt_cmd_profile = {
     .name = "profile",
     .summary = "what limits measured variants: DRAM, L2, L1, SM, occupancy, by ncu",
-    .help = "Runs measured variants under Nsight Compute (clocks are left alone) and keeps per cent of the peak for DRAM, L2, L1 and SM,\n"
-            "occupancy and duration beside their rows; 'msda-tune show --json' has them as metrics.\n\n"
+    .help = "Runs measured variants under Nsight Compute (clocks are left alone) and keeps per cent of the peak\n"
+            "for DRAM, L2, L1 and SM, occupancy and duration beside their rows; 'msda-tune show --json' has them\n"
+            "as metrics.\n\n"
             "  msda-tune profile --space FILE.ini --top 3",
     .options = options,
     .values_size = sizeof(profile_values),

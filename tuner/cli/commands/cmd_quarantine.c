@@ -105,8 +105,9 @@ done:
 const mt_command mt_cmd_quarantine = {
     .name = "quarantine",
     .summary = "variants that are not run again because of what they did; lifting",
-    .help = "A variant that faulted, hung, or twice took its worker or the host down is not run again on that GPU and shape.\n"
-            "Without --lift or --all: lists strikes. With them: forgives, so that the next tune tries the variant again.\n\n"
+    .help = "A variant that faulted, hung, or twice took its worker or the host down is not run again on that GPU\n"
+            "and shape. Without --lift or --all: lists strikes. With them: forgives, so that the next tune tries\n"
+            "the variant again.\n\n"
             "  msda-tune quarantine\n"
             "  msda-tune quarantine --lift \"ALGO=direct BLOCK=64\"\n"
             "  msda-tune quarantine --kernel vector_op --all",

@@ -78,6 +78,7 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
     MT_TRY(mt_report_answers_open(store, &answers, err));
     what.lookup = &answers.lookup;
     st = mt_report_make(store, &box.filter, &what, doc, err);
+    if (st == MT_ERR_NOTHING_VALID) mt_database_near_miss(store, &box.filter, err);
 done:
     mt_report_answers_close(&answers);
     mt_store_close(store);
@@ -132,7 +133,8 @@ const mt_command mt_cmd_report = {
     .name = "report",
     .summary = "write a self-contained HTML report of a database",
     .operands = "[A [B]]",
-    .help = "Writes one HTML file that loads nothing from outside, and prints its path. A database without results exits 4.\n\n"
+    .help = "Writes one HTML file that loads nothing from outside, and prints its path. A database without\n"
+            "results exits 4.\n\n"
             "  msda-tune report\n"
             "  msda-tune report --format md --section best\n"
             "  msda-tune report --diff before.sqlite after.sqlite -o diff.html\n"

@@ -272,7 +272,7 @@ static mt_status no_failures(const show_values *values, mt_store *store, mt_erro
     fill_filter(values, &box);
     mt_status st = mt_query_measurements(store, &box.filter, count_row, &rows, err);
     if (st != MT_OK) return st;
-    if (!rows) return mt_database_nothing(store, err);
+    if (!rows) return mt_database_nothing(store, &box.filter, err);
     if (!values->json) printf("No variant failed, of %lld evaluation%s.\n", (long long)rows, rows == 1 ? "" : "s");
     return MT_OK;
 }
@@ -297,7 +297,24 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
     }
     if (values->failures && !l->rows) return no_failures(values, store, err);
     if (l->rows || values->sessions) return MT_OK;
-    return mt_database_nothing(store, err);
+    mt_filter_box box;
+    fill_filter(values, &box);
+    return mt_database_nothing(store, &box.filter, err);
+}
+
+/* One list at a time. */
+static mt_status check(const show_values *values, mt_error *err)
+{
+    const struct { const char *name; bool is_given; } lists[] = {{"sessions", values->sessions}, {"failures", values->failures}, {"quarantine", values->quarantine}, {"ablation", values->ablation}, {"top", values->top > 0}};
+    const char *list = NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (list && lists[i].is_given) return MT_FAIL(err, MT_ERR_USAGE, "show: --%s and --%s are two lists; expected one of them", list, lists[i].name);
+        if (lists[i].is_given) list = lists[i].name;
+    }
+    if (values->ablation && values->json) return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation prints text only; expected no --json");
+    if (values->sort && list && !values->top) return MT_FAIL(err, MT_ERR_USAGE, "show: --sort is for the best and for --top; --%s keeps its order", list);
+    if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
+    return MT_OK;
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)
@@ -306,14 +323,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_store *store = NULL;
     listing l = {0};
     mt_status st = MT_OK;
-    if (values->sessions && values->failures) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
-    if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
-    if (values->ablation && (values->sessions || values->failures || values->quarantine || values->json))
-        return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation stands alone");
-    if (values->top && (values->sessions || values->failures || values->quarantine || values->ablation)) return MT_FAIL(err, MT_ERR_USAGE, "show: --top stands alone");
-    if (values->sort && (values->sessions || values->failures || values->quarantine || values->ablation))
-        return MT_FAIL(err, MT_ERR_USAGE, "show: --sort is for the best and for --top; the other lists keep their order");
-    if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
+    MT_TRY(check(values, err));
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
     l.wants_json = values->json;
@@ -326,7 +336,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         MT_TRY(mt_sources_load(store, values->space, &l.sources, err));
         MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &l.sources, &bases, err));
         mt_sources_hint(&l.sources, stdout);
-        if (!bases) st = mt_database_nothing(store, err);
+        if (!bases) st = mt_database_nothing(store, &box.filter, err);
         goto done;
     }
     if (values->quarantine) {
@@ -354,9 +364,10 @@ done:
 const mt_command mt_cmd_show = {
     .name = "show",
     .summary = "the best setting per GPU, kernel, shape and workload",
-    .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
-            "how many times as fast as the default, error against the reference (norm-wise), the model's floor in per cent of\n"
-            "this time, and the knobs. Where others were as fast in the comparison of the finalists, their number; --json names them.\n\n"
+    .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 %\n"
+            "interval, how many times as fast as the default, error against the reference (norm-wise), the\n"
+            "model's floor in per cent of this time, and the knobs. Where others were as fast in the comparison\n"
+            "of the finalists, their number; --json names them.\n\n"
             "  msda-tune show --sort floor      where most is left to gain",
     .options = options,
     .values_size = sizeof(show_values),

@@ -366,10 +366,11 @@ const mt_command mt_cmd_slurm = {
     .name = "slurm",
     .summary = "tune on many machines: an array job for Slurm",
     .operands = "[-- OPTIONS OF TUNE]",
-    .help = "Writes a folder of scripts: an array job with one task for each shape and workload (or --shards parts of one large\n"
-            "space) and GPU type, a stage in front that compiles on nodes without a GPU, and a job behind it that merges what\n"
-            "the tasks found and makes the report. Each task writes a database of its own and may be killed, requeued and moved:\n"
-            "it goes on where it was. The same command may be given again; template.sh and the parts stay.\n\n"
+    .help = "Writes a folder of scripts: an array job with one task for each shape and workload (or --shards\n"
+            "parts of one large space) and GPU type, a stage in front that compiles on nodes without a GPU, and a\n"
+            "job behind it that merges what the tasks found and makes the report. Each task writes a database of\n"
+            "its own and may be killed, requeued and moved: it goes on where it was. The same command may be\n"
+            "given again; template.sh and the parts stay.\n\n"
             "  msda-tune slurm --space FILE.ini --gpu-type h100,h200 --time 2:00:00 --submit\n"
             "  msda-tune slurm --space FILE.ini --shards 16 --partition gpu -o DIR -- --strategy exhaustive\n"
             "  msda-tune slurm --status DIR",

@@ -549,9 +549,9 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
 const mt_command mt_cmd_tune = {
     .name = "tune",
     .summary = "tune a search space (the default command)",
-    .help = "Compiles the variants of a search space, refuses those whose output is wrong, times the rest and keeps\n"
-            "everything in the database. Running it again measures only what is not known yet. Ctrl-C keeps everything\n"
-            "(twice: does not wait for the running variant).\n\n"
+    .help = "Compiles the variants of a search space, refuses those whose output is wrong, times the rest and\n"
+            "keeps everything in the database. Running it again measures only what is not known yet. Ctrl-C keeps\n"
+            "everything (twice: does not wait for the running variant).\n\n"
             "  msda-tune --gpu auto --space FILE.ini\n"
             "  msda-tune --gpu all --space FILE.ini\n"
             "  msda-tune --gpu recorded:h200 --space FILE.ini --shape NAME --budget 200\n"

@@ -109,7 +109,7 @@ static mt_status nothing_to_verify(const verification *v, mt_store *store, mt_er
     size_t others = 0;
     mt_filter_fill(&v->values->filter, &box);
     mt_status st = mt_query_best(store, &box.filter, count_row, &others, err);
-    if (st != MT_OK || !others || box.filter.origin) return st == MT_OK ? mt_database_nothing(store, err) : st;
+    if (st != MT_OK || !others || box.filter.origin) return st == MT_OK ? mt_database_nothing(store, &box.filter, err) : st;
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: the %zu winner%s that match%s %s recorded elsewhere or imported; --origin recorded or imported takes them", mt_store_path(store), others,
                    others == 1 ? "" : "s", others == 1 ? "es" : "", others == 1 ? "was" : "were");
 }
@@ -309,10 +309,11 @@ done:
 const mt_command mt_cmd_verify = {
     .name = "verify",
     .summary = "validate the winners of a database once more, on this GPU",
-    .help = "Runs each winner that belongs to this GPU and to the kernel's source as it is now, with inputs of a fresh seed, through the same\n"
-            "checks as tuning does, and tells its time beside the stored one. --within 5 fails those that are slower by more than 5 %.\n"
-            "--sanitize adds compute-sanitizer's memcheck and racecheck. Rows that came with the tool or were imported are compiled from the\n"
-            "shipped search space of their kernel. Exit code 1 when one fails.",
+    .help = "Runs each winner that belongs to this GPU and to the kernel's source as it is now, with inputs of a\n"
+            "fresh seed, through the same checks as tuning does, and tells its time beside the stored one.\n"
+            "--within 5 fails those that are slower by more than 5 %. --sanitize adds compute-sanitizer's\n"
+            "memcheck and racecheck. Rows that came with the tool or were imported are compiled from the shipped\n"
+            "search space of their kernel. Exit code 1 when one fails.",
     .options = options,
     .values_size = sizeof(verify_values),
     .run = run,

@@ -59,9 +59,10 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
 const mt_command mt_cmd_version = {
     .name = "version",
     .summary = "print the version, what was built in and what is found here",
-    .help = "Prints the version of the tool and what it was built with. With --json also whether kernels can be compiled here:\n"
-            "has_cuda_headers and has_nvrtc (found now), can_compile (a small kernel was); \"problem\" says what is lacking, and which\n"
-            "CUDA_HOME or CUDA_PATH holds no toolkit. built_with_cuda_headers tells whether this build has the parts for a GPU at all.",
+    .help = "Prints the version of the tool and what it was built with. With --json also whether kernels can be\n"
+            "compiled here: has_cuda_headers and has_nvrtc (found now), can_compile (a small kernel was);\n"
+            "\"problem\" says what is lacking, and which CUDA_HOME or CUDA_PATH holds no toolkit.\n"
+            "built_with_cuda_headers tells whether this build has the parts for a GPU at all.",
     .options = options,
     .values_size = sizeof(version_values),
     .run = run,

@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/text.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/share.h"
 
@@ -38,7 +39,59 @@ static mt_status count_winner(void *context, const mt_measurement_row *row, mt_e
     return MT_OK;
 }
 
-mt_status mt_database_nothing(mt_store *store, mt_error *err)
+/* ---- what --gpu, --kernel, --shape and --workload nearly name ---- */
+
+enum { GPU, KERNEL, SHAPE, WORKLOAD, FIELDS };
+
+/* A GPU by its model, "h100-sxm", and by what leads it, "h100". */
+static mt_status add_gpu(mt_names *names, const char *key, mt_error *err)
+{
+    mt_status st = MT_OK;
+    static const char *const ends[] = {"|", "|-"};
+    for (size_t i = 0; i < 2 && st == MT_OK; i++) {
+        char *name = mt_strndup(key, strcspn(key, ends[i]));
+        st = name ? mt_names_add(names, name, err) : mt_no_memory("database", err);
+        mt_free(name);
+    }
+    return st;
+}
+
+static mt_status add_names(void *context, const mt_tuned_info *row, mt_error *err)
+{
+    mt_names *names = context;
+    const char *const texts[FIELDS] = {[KERNEL] = row->kernel, [SHAPE] = row->shape, [WORKLOAD] = row->workload};
+    mt_status st = add_gpu(&names[GPU], row->gpu_key, err);
+    for (size_t i = KERNEL; i < FIELDS && st == MT_OK; i++) st = mt_names_add(&names[i], texts[i], err);
+    return st;
+}
+
+static mt_status count_tuned(void *context, const mt_tuned_info *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(size_t *)context;
+    return MT_OK;
+}
+
+void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    static const char *const what[FIELDS] = {"GPU", "kernel", "shape", "workload"};
+    const mt_filter alone[FIELDS] = {{.gpu = filter->gpu}, {.kernel = filter->kernel}, {.shape = filter->shape}, {.workload = filter->workload}};
+    const char *const words[FIELDS] = {filter->gpu, filter->kernel, filter->shape, filter->workload};
+    mt_names names[FIELDS] = {{0}};
+    mt_error ignored = {0}; /* what *err says already stays */
+    bool is_read = mt_query_tuned(store, &(mt_filter){0}, add_names, names, &ignored) == MT_OK;
+    for (size_t i = 0; is_read && i < FIELDS; i++) {
+        size_t rows = 0;
+        is_read = !words[i] || mt_query_tuned(store, &alone[i], count_tuned, &rows, &ignored) == MT_OK;
+        const char *near = is_read && words[i] && !rows ? mt_text_nearest(words[i], (const char *const *)names[i].items, names[i].count) : NULL;
+        if (!near) continue;
+        MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no %s '%s', did you mean '%s'?", mt_store_path(store), what[i], words[i], near);
+        break;
+    }
+    for (size_t i = 0; i < FIELDS; i++) mt_names_free(&names[i]);
+}
+
+mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error *err)
 {
     size_t winners = 0;
     int64_t counts[MT_OUTCOME_KIND_COUNT], rows = 0;
@@ -58,6 +111,7 @@ mt_status mt_database_nothing(mt_store *store, mt_error *err)
         st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; %s show --failures%s tells how the %lld evaluations ended", path, program, db, (long long)rows);
     else
         st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; %s --gpu auto --space FILE%s fills it%s", path, program, db, mt_strbuf_text(&shipped));
+    if (rows) mt_database_near_miss(store, filter, err);
 done:
     mt_strbuf_free(&option);
     mt_strbuf_free(&shipped);

@@ -13,7 +13,9 @@ mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store *
 /* MT_ERR_NOTHING_VALID for a database that is not there, and what makes one. */
 mt_status mt_database_missing(const char *path, mt_error *err);
 /* MT_ERR_NOTHING_VALID for a question that found no winner: whether the file is empty, has failures only, or others than those asked for; and what to do. */
-mt_status mt_database_nothing(mt_store *store, mt_error *err);
+mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error *err);
+/* Where a word of the filter names nothing in the file and is close to what does, *err says that instead: "no shape 'sed48', did you mean 'seed48'?" */
+void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *err);
 
 /* The options --gpu --kernel --shape --workload --cache state --origin. Embed it as the first member of a command's values. */
 typedef struct mt_filter_values {
