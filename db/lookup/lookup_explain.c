@@ -186,7 +186,7 @@ static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_
     } else if (block->row_count) {
         add(to, "%-9s this shape was not tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
-        add(to, "; %u other shape%s with the same strings and list lengths %s\n", (unsigned)block->row_count, plural(block->row_count), block->row_count == 1 ? "was" : "were");
+        add(to, "; others with the same strings and list lengths were\n");
     } else {
         add(to, "%-9s no shape like this was tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
@@ -230,7 +230,7 @@ static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup
     if (is_known) {
         add(to, "expected: %s%.3f × the best known time %s", what, decision->slowdown, is_foreign ? "there" : "here");
         if (decision->bound == decision->bound) add(to, ", in nine of ten cases no more than %.2f ×", decision->bound);
-        add(to, "; estimated from %u shape%s left out%s\n", (unsigned)count, plural(count), is_foreign ? ", and how it carries over to this GPU was not measured" : "");
+        add(to, "; estimated on %u tuned shape%s, each left out once%s\n", (unsigned)count, plural(count), is_foreign ? ", and how it carries over to this GPU was not measured" : "");
     }
     else if (decision->match == TUNELOOKUP_MATCH_DEFAULT) add(to, "expected: unknown: there is no estimate for the default on this shape\n");
     else add(to, "expected: unknown: %s\n", is_foreign ? "how such a variant carries over to this GPU was not measured" : "there is no estimate for this shape");

@@ -15,6 +15,11 @@ sed 's/^/    /' "$scratch/out.txt" >"$scratch/shown.txt"
 block "$scratch/shown.txt" >"$scratch/printed.txt"
 [ -s "$scratch/told.txt" ] || { echo "README.md has no sample any more"; exit 1; }
 diff -u --label README.md --label printed "$scratch/told.txt" "$scratch/printed.txt" || exit 1
+# What `lookup` is told to expect, by the command that stands before it.
+asked=$(sed -n 's/.*`\(lookup --gpu [^`]*\)`.*/\1/p' "$source_folder/README.md")
+read -ra words <<<"$asked"
+expected=$(./msda-tune "${words[@]}" | grep '^expected: ')
+[ -n "$expected" ] && grep -qxF "    $expected" "$source_folder/README.md" || { echo "README.md does not tell what '$asked' says: $expected"; exit 1; }
 # A floor is a lower limit, as the search space has it today.
 if grep -E 'is [0-9]{3,} % of this time' "$scratch/out.txt"; then echo "faster than the model's floor"; exit 1; fi
 # Columns, not bytes: without the second bytes of UTF-8.

@@ -201,7 +201,7 @@ START_TEST(the_summary_has_it_all)
                                 "              ALGO=a X=1\n"
                                 "              2.50 × as fast as the default (5.000 µs)\n"
                                 "              the model's floor, 1.000 µs, is 50 % of this time\n"
-                                "  Search:     4 of 4 valid points (9 before constraints), strategy random\n"
+                                "  Search:     4 valid points (9 before constraints), strategy random\n"
                                 "  Evaluated:  2 in 1.0 s, 1 of them known from before; 1 ok, 1 failed\n"
                                 "      1 wrong_result, first: out[3] is ?7\n"
                                 "              ALGO=a X=1\n");

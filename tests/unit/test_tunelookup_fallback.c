@@ -25,7 +25,7 @@ START_TEST(test_nearest)
         ck_says(&r, "choice:   chosen from 2 variants by their times on 8 tuned shapes, the nearer ones counting more");
         ck_says(&r, "nearest:  shape shape on h100-sxm|cc90|sm132|80g, 0.45 doublings away");
         ck_says(&r, "expected speed-up over the default: 1.");
-        ck_says(&r, "estimated from 8 shapes left out");
+        ck_says(&r, "estimated on 8 tuned shapes, each left out once");
         ck_lookup_fails(tunelookup_cubin(&r, &cubin, &bytes), TUNELOOKUP_ERR_NOT_FOUND, "has this shape's values compiled in");
     }
     tunelookup_result small = find(plan, 40);
@@ -124,7 +124,7 @@ START_TEST(test_architecture)
     ck_assert_int_eq(r.validated, 1);
     ck_assert(r.expected_slowdown >= 1 && r.expected_slowdown < 1.2);
     ck_says(&r, "× the best known time there, in nine of ten cases no more than ");
-    ck_says(&r, "; estimated from ");
+    ck_says(&r, "; estimated on ");
     ck_says(&r, "how it carries over to this GPU was not measured");
     ck_says(&r, "no shape like this was tuned on h200|");
     ck_says(&r, "another GPU of this architecture, h100-sxm|cc90|sm132|80g");

@@ -9,6 +9,7 @@ mt show --db a.sqlite --shape smal --failures
 mt show --db a.sqlite --shape smal --ablation
 mt show --db a.sqlite --shape small --gpu H100 --origin imported
 mt show --db a.sqlite --shape nothing_like_it
+mt show --db a.sqlite --gpu a100
 mt report --db a.sqlite --shape smal
 mt portfolio --db a.sqlite --kernel deno
 mt compile --db a.sqlite --shape smal

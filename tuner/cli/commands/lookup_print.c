@@ -207,7 +207,13 @@ static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tun
         return;
     }
     const mt_lookup_file *file = &block->db->files[row->file];
-    mt_strbuf_add(line, file->is_shipped ? "          made, in a copy since shipped files are never written, by:\n          cp -n " : "          made by:\n          ");
+    mt_strbuf_add(line, "          ");
+    if (result->match != TUNELOOKUP_MATCH_EXACT && *row->shape_name) {
+        mt_strbuf_add(line, "the winner of ");
+        mt_print_clean(line, row->shape_name, 0);
+        mt_strbuf_add(line, " has the same code; ");
+    }
+    mt_strbuf_add(line, file->is_shipped ? "made, in a copy since shipped files are never written, by:\n          cp -n " : "made by:\n          ");
     if (file->is_shipped) {
         mt_strbuf_add_word(line, file->path);
         mt_strbuf_add(line, " tuned.sqlite; ");

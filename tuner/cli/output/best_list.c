@@ -16,7 +16,7 @@ enum { OLD = 1 << 30 }; /* added to the place of a group that goes last */
 static void add_library(mt_strbuf *notes, const mt_row_library *library)
 {
     mt_strbuf_addf(notes, "  (%.3f × %s's best", library->best_ratio, library->plugin);
-    if (isfinite(library->first_ratio)) mt_strbuf_addf(notes, ", %.3f × its first", library->first_ratio);
+    if (isfinite(library->first_ratio)) mt_strbuf_addf(notes, ", %.3f × its first choice", library->first_ratio);
     mt_strbuf_add(notes, library->is_limited ? "; throttled)" : ")");
 }
 

@@ -195,7 +195,7 @@ static void say(mt_display *display)
     int64_t now = display->now_ns();
     if (display->spoke_ns && now - display->spoke_ns < SILENCE_NS) return;
     if (display->done) compose(display, &line);
-    else mt_strbuf_addf(&line, "%s: %s", display->title, display->counts.search);
+    else mt_strbuf_addf(&line, "%s: %zu of %s", display->title, display->total, display->counts.search);
     fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
     display->spoke_ns = now;
     mt_strbuf_free(&line);
@@ -226,7 +226,7 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     memset(display->failures, 0, sizeof display->failures);
     display->began_ns = display->drawn_ns = display->now_ns();
     char count[MT_SPACE_COUNT_SIZE];
-    snprintf(display->counts.search, sizeof display->counts.search, "%zu of %s %s point%s (%llu before constraints), strategy %s", total, mt_space_count_text(space, count, sizeof count),
+    snprintf(display->counts.search, sizeof display->counts.search, "%s %s point%s (%llu before constraints), strategy %s", mt_space_count_text(space, count, sizeof count),
              display->is_recorded ? "recorded" : "valid", mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
     show(display, true);
 }

@@ -18,7 +18,7 @@ typedef struct mt_summary_algorithm {
 
 /* How the evaluations of one subject ended. */
 typedef struct mt_summary_counts {
-    char search[160]; /* "15 of 4000 valid points (9000 before constraints), strategy random"; "" = not told */
+    char search[160]; /* "4000 valid points (9000 before constraints), strategy random"; "" = not told */
     size_t total;
     size_t by_kind[MT_OUTCOME_KIND_COUNT];
     mt_reasons reasons;

@@ -6,6 +6,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/share.h"
 
 /* Where the tuned rows lie that came with the tool, if some did. */
@@ -72,6 +73,15 @@ static mt_status count_tuned(void *context, const mt_tuned_info *row, mt_error *
     return MT_OK;
 }
 
+/* One that there is, and this file lacks, is no slip of another's name: a100, h100. */
+static bool is_known_gpu(const char *name)
+{
+    mt_device_facts facts;
+    char arch[MT_ARCH_SIZE];
+    mt_error ignored;
+    return mt_known_device(name, NULL, &facts, arch, &ignored) == MT_OK;
+}
+
 void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *err)
 {
     static const char *const what[FIELDS] = {"GPU", "kernel", "shape", "workload"};
@@ -83,7 +93,8 @@ void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *e
     for (size_t i = 0; is_read && i < FIELDS; i++) {
         size_t rows = 0;
         is_read = !words[i] || mt_query_tuned(store, &alone[i], count_tuned, &rows, &ignored) == MT_OK;
-        const char *near = is_read && words[i] && !rows ? mt_text_nearest(words[i], (const char *const *)names[i].items, names[i].count) : NULL;
+        bool is_slip = is_read && words[i] && !rows && !(i == GPU && is_known_gpu(words[i]));
+        const char *near = is_slip ? mt_text_nearest(words[i], (const char *const *)names[i].items, names[i].count) : NULL;
         if (!near) continue;
         MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no %s '%s', did you mean '%s'?", mt_store_path(store), what[i], words[i], near);
         break;
