@@ -70,11 +70,11 @@ quiet() { # TEXT SED_COMMANDS
   sed "$2" good.ini >m.ini
   if "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1 | grep -F -- "$1"; then echo "FAILED: $2: expected nothing of \"$1\""; bad=1; fi
 }
-says 0 'twice         2   2        0       0' ''
+says 0 'twice           2   2        0       0' ''
 says 1 'no __global__ function thrice (extern "C")' 's/^\[algorithm twice/[algorithm thrice/'
 says 1 'in the compiled source, which has ' 's/^\[algorithm twice/[algorithm thrice/'
 says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it, or take this name for the entry' 's/^\[algorithm twice/[algorithm decorated/'
-says 0 'twice         2   2        0       0' 's/^\[algorithm twice\]/&\nentry = _Z9decoratedPf/'
+says 0 'twice           2   2        0       0' 's/^\[algorithm twice\]/&\nentry = _Z9decoratedPf/'
 says 1 'make the template __device__ and call it from an extern "C" kernel' 's/^\[algorithm twice/[algorithm generic/'
 says 1 'and 1 more with the same' 's/^\[algorithm twice/[algorithm decorated/'
 says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
@@ -90,7 +90,7 @@ says 1 'm.ini:31: algorithm twice: no __global__ function finnish' 's/= finish/=
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
-says 0 'twice         2   2        0       0' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = table/'
+says 0 'twice           2   2        0       0' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = table/'
 says 1 'no variable tabel in the compiled source, and no launch takes in' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = tabel/'
 says 1 'no variable twice in the compiled source' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = twice/' # a function
 says 1 'the variable table has 64 bytes, its input 256' '/^\[arg in/,/^init/s/^shape .*/shape = N\nconstant = table/'
@@ -108,7 +108,7 @@ says 1 'm.ini:5: column 15: unexpected ' 's/^N = 64/N = 64, 8 * + * 2/'
 says 1 'm.ini:2: [kernel] source: ./nowhere.cu: cannot open' 's/k.cu/nowhere.cu/'
 "$tool" check --space m.ini --gpu h100 --json 2>/dev/null | grep -qE '"file":"(./)?m.ini","line":2,"text":"\[kernel\] source: ./nowhere.cu' || { echo 'FAILED: --json: expected the line of the source'; "$tool" check --space m.ini --gpu h100 --json; bad=1; }
 # The cost model: every point has a time.
-says 0 'twice         2   2        0       0' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK)'
+says 0 'twice           2   2        0       0' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK)'
 says 1 'm.ini:42: column 11: ceil_div(per_block, BLOCK - 64): division by zero (shape s, at ALGO=twice;BLOCK=64)' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK - 64)'
 says 1 'm.ini:41: time_ns is -28 (shape s, at ALGO=twice;BLOCK=128): expected a time of at least 1 at every point' '$a [model]\ntime_ns = 100 - BLOCK'
 # A GPU that this NVRTC has left behind: none compiles for sm_10, and each says what it compiles for.
@@ -136,7 +136,7 @@ says 1 'holds f32[8,8]: expected f32[64]' "$expected"
 npy '<f4' '64,' 252
 says 1 '252 bytes of data: expected 64 elements of 4 bytes' "$expected"
 npy '<f8' '64,' 512
-says 0 'twice         2   2        0       0' "$expected"
+says 0 'twice           2   2        0       0' "$expected"
 
 # A mistake in the tuned kernel is that kernel's, though the reference, which stands in the same source, is compiled first.
 for at in 'twice 2' 'reference 4' 'generator 6'; do

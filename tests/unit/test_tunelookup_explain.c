@@ -185,19 +185,6 @@ START_TEST(test_unknown_string)
 }
 END_TEST
 
-START_TEST(test_one_is_singular)
-{
-    tunelookup_plan *plan;
-    tunelookup_result r;
-    lookup_one_row();
-    tunelookup_db *db = open_db(0);
-    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan));
-    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 65, 3, 5 }, &r));
-    ck_says(&r, "; others with the same strings and list lengths were\n");
-    tunelookup_close(db);
-}
-END_TEST
-
 /* ---- damaged rows ---- */
 
 /* Columns that hold what no tuner writes: such a row is never returned, and explain counts it. A row that is left out does not hide one that is sound. */
@@ -379,4 +366,4 @@ START_TEST(test_detail_of_the_last_call)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_explain", test_key_of_the_row, test_key_as_far_as_known, test_key_in_the_miss_file, test_nonsense_facts, test_missing_facts_at_once, test_unknown_string,
-             test_one_is_singular, test_damaged_rows, test_what_answers_rest_on, test_values_without_end, test_detail_of_the_last_call)
+             test_damaged_rows, test_what_answers_rest_on, test_values_without_end, test_detail_of_the_last_call)
