@@ -308,13 +308,15 @@ static mt_status read_variant(import_state *import, sqlite3_stmt *statement, con
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
 }
 
-/* A line that can't be read begins another subject, as far as anybody knows, unless it shows that it is a row: rows behind it are of none that is known, and never of the subject before. */
+/* A line that can't be read may have begun another subject where it holds something that only such lines do: then rows behind it are of none that is known, and never of the subject before. Else it may have been
+ * a row, and told a variant that numbers behind it count. */
 static void lose_line(import_state *import, const char *line)
 {
-    static const char row[] = "{\"v\":";
-    bool is_row = strncmp(line, row, sizeof row - 1) == 0 && !strstr(line, "\"msda-tune recording\"");
-    if (is_row && !import->count_lost_in) import->count_lost_in = mt_lines_number(import->from.lines);
-    if (is_row) return;
+    static const char *const words[] = {"\"msda-tune recording\"", "\"format\"", "\"kernel\"", "\"shape\"", "\"gpu\""};
+    bool may_begin = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) may_begin = may_begin || strstr(line, words[i]);
+    if (!may_begin && !import->count_lost_in) import->count_lost_in = mt_lines_number(import->from.lines);
+    if (!may_begin) return;
     import->header_line = 0;
     import->bad_line = mt_lines_number(import->from.lines);
 }
@@ -392,11 +394,12 @@ done:
     return st;
 }
 
-/* The line that begins another subject. A row begins with "v". */
+/* The line that begins another subject, its members in any order. A row begins with "v". */
 static bool is_header(const char *line)
 {
-    static const char start[] = "{\"format\":";
-    return strncmp(line, start, sizeof start - 1) == 0;
+    static const char start[] = "{\"format\":", row[] = "{\"v\":";
+    if (strncmp(line, start, sizeof start - 1) == 0) return true;
+    return strncmp(line, row, sizeof row - 1) != 0 && strstr(line, "\"msda-tune recording\"");
 }
 
 /* Of line 1, once the rows are there. One that is not sound, or whose rows were left out, is left out itself. */

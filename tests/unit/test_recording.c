@@ -296,9 +296,10 @@ START_TEST(bad_lines_are_left_out)
                  {HEADER "{\"v\":\"\xff\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: is left out: byte 7 is not UTF-8", 2},
                  {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":NaN}\n", "x.jsonl:2: is left out: is not a JSON object, or a damaged one", 2},
                  {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"flops\":\"x\"}\n", "x.jsonl:2: is left out: expected a number in \"flops\", found \"x\"", 2},
+                 {HEADER "{}\n", "x.jsonl:2: is left out: expected a text in \"v\", found nothing", 2},
+                 {HEADER "hello\n", "x.jsonl:2: is left out: is not a JSON object", 2},
                  /* what may have been a line 1 */
-                 {HEADER "{}\n", "x.jsonl:2: is left out: expected a text in \"v\", found nothing", 1},
-                 {HEADER "hello\n", "x.jsonl:2: is left out: is not a JSON object", 1},
+                 {HEADER "{\"gpu\":{\"key\":\"g\"},\"kernel\":\n", "x.jsonl:2: is left out: begins a JSON object that does not end", 1},
                  {HEADER "{\"forma", "x.jsonl:2: is left out: is not a JSON object, or a damaged one", 1}, /* its line end is gone too */
                  {HEADER "{\"v\":\"A=1\",\"k\":{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:2: is left out: is not a JSON object, or a damaged one", 1},
                  {HEADER "{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:2: is left out: expected a text in \"gpu.key\"", 1},
