@@ -14,7 +14,7 @@ typedef struct state {
 static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"},
                                               {"Within", "%.2f"}, {"Apart", "%.0f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Left out in turn", "%.0f"}, {"Mean regret then", "%.3f"},
                                               {"Worst regret then", "%.3f"}, {"Updated", NULL}, {0}};
-static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", "%.2f"}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
+static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", MT_DOC_US}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
                                             {"The default's", "%.3f"}, {"Default ended", NULL}, {0}};
 static const mt_column member_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Member", "%.0f"}, {"Measured on", "%.0f"}, {"Mean slowdown", "%.3f"}, {"Worst", "%.3f"}, {"Knobs", NULL}, {0}};
 
