@@ -167,6 +167,7 @@ static mt_status add_groups(state *s, mt_error *err)
     }
     MT_TRY(mt_query_shapes(s->context->store, count_shape, &all, err));
     mt_doc_table(s->doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
+    mt_doc_group(s->doc, false, "How many shapes today's sources answer exactly, and what others get", "", "");
     for (size_t i = 0; i < all.count; i++) add_group(s->doc, &all.items[i]);
     mt_doc_table(s->doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
     for (size_t i = 0; i < all.count; i++) {

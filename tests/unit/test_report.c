@@ -333,8 +333,8 @@ START_TEST(what_one_knob_alone_costs)
     mt_format_md(&doc, &text);
     const char *rows = strstr(mt_strbuf_text(&text), "differ from it in one knob");
     ck_assert_ptr_nonnull(rows);
-    ck_assert_ptr_nonnull(strstr(rows, "| VEC | 10 | 9 | 0.400 | 0.004 | 4.000 | ok |\n"));
-    ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 1 | 0.100 | 0.001 | 1.000 | ok |\n"));
+    ck_assert_ptr_nonnull(strstr(rows, "| VEC | 10 | 9 | 0.400 | 0.002 | 4.000 | ok |\n"));
+    ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 1 | 0.100 | 0.000 | 1.000 | ok |\n"));
     ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 8 |  |  |  | wrong\\_result |\n"));
     ck_assert_ptr_null(strstr(rows, "| PAD | 0 | 7 |"));
     ck_assert_ptr_null(strstr(rows, "| ALGO |"));

@@ -75,7 +75,7 @@ static bool put_together(const mt_report_answers *answers, asking *a, bool *fits
 /* A row of the shape's own, or of a like GPU: its slowdown is that over the shape's workloads. */
 static bool is_predicted(const tunelookup_result *result)
 {
-    return result->match != TUNELOOKUP_MATCH_EXACT && !(result->match == TUNELOOKUP_MATCH_ARCHITECTURE && result->slowdown_bound == result->expected_slowdown);
+    return result->match != TUNELOOKUP_MATCH_NONE && result->match != TUNELOOKUP_MATCH_EXACT && !(result->match == TUNELOOKUP_MATCH_ARCHITECTURE && result->slowdown_bound == result->expected_slowdown);
 }
 
 static const char *words_of(const tunelookup_result *result)
