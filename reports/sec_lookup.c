@@ -116,7 +116,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_covered, &s, err));
     if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
-    mt_doc_note(doc, "A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to lose to the default, which then answers. Expected: what libtunelookup says of this very shape, as a multiple of its best. Interval: in nine of ten cases it is no slower than that, as shapes that were left out say; where too few were tuned, no bound is known. Usually and at worst: "
+    mt_doc_note(doc, "A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to lose to the default, which then answers. Expected: what libtunelookup says of this very shape, as a multiple of its best. Interval: in nine of ten cases it is no slower than that, as shapes that were left out say; where too few were tuned, no bound is known; what was measured has none. Usually and at worst: "
                      "how many times its own best that takes; each of the shapes tried was forgotten once and asked for. Rows that were recorded answer only programs that allow it; imported ones never answer.%s",
                 context->misses ? "" : " msda-tune report --misses FILE adds what production asked for in vain.");
     if (has_any)
