@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every shipped recording is of the source that is shipped: its kernel key is that of a search space of its kernel. Usage: recordings.sh TOOL SOURCE_FOLDER
+# Every shipped recording is of the source that is shipped: its kernel key and its expressions are those of a search space of its kernel. Usage: recordings.sh TOOL SOURCE_FOLDER
 set -u
 tool=$1
 cd "$2" || exit 2
@@ -10,7 +10,10 @@ cp -r examples/transpose "$scratch/transpose"
 echo '#include "tiled.cu"' >>"$scratch/transpose/tune.cu"
 cat examples/transpose/first.ini examples/transpose/more.ini >"$scratch/transpose/whole.ini"
 keys=$(for space in search_spaces/*.ini examples/*/*.ini "$scratch/transpose/whole.ini"; do
-  "$tool" key --space "$space" 2>/dev/null | sed -nE 's/.*"([^"]*@[0-9a-f]{8})[0-9a-f]*".*/\1/p'
+  name=$("$tool" key --space "$space" 2>/dev/null | sed -nE 's/.*"([^"]*@[0-9a-f]{8})[0-9a-f]*".*/\1/p')
+  [ -n "$name" ] || continue
+  "$tool" key --space "$space" --expressions >"$scratch/$name.expressions"
+  echo "$name"
 done)
 rc=0 count=0
 for recording in db/recordings/*.zst; do
@@ -18,6 +21,9 @@ for recording in db/recordings/*.zst; do
   kernel=$(basename "$recording" | cut -d. -f1)
   key=$("$tool" show --db "$scratch/$count.sqlite" | sed -nE 's/.*source ([0-9a-f]{8}).*/\1/p' | head -1)
   grep -qx "$kernel@$key" <<<"$keys" || { echo "$recording was measured with source '$key' of $kernel; the shipped ones:"; grep "^$kernel@" <<<"$keys"; rc=1; }
+  # A lookup takes the expressions of the first file that has the kernel: others would answer for them.
+  "$tool" export --recording --db "$scratch/$count.sqlite" -o "$scratch/again.jsonl" >"$scratch/out.txt" 2>&1 || { cat "$scratch/out.txt"; rc=1; }
+  head -1 "$scratch/again.jsonl" | grep -qF "\"spec\":$(cat "$scratch/$kernel@$key.expressions")}" || { echo "$recording: its expressions are not those of the shipped search space today"; rc=1; }
   count=$((count + 1))
 done
 # The main job's recordings show what its kernels can be asked for: enough points, every algorithm, and several values of each knob of the one with clusters and TMA.

@@ -97,6 +97,13 @@ says 'a division by zero at one point' 'division by zero (shape s, at ALGO=k;BLO
 write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = mode; }' '' mode
 says 'a knob whose name NVRTC uses' 'uses the name mode, which is the macro of a knob here'
 
+write 'extern "C" __global__ void k(float *out) { constexpr int BLOCK = 7; out[0] = BLOCK; }'
+says 'a name of the source that is a knob' 'uses the name BLOCK, which is the macro of a knob here'
+write "$kernel" 'options = -dlto'
+says 'an option that asks for no cubin' 'no option may ask for other code (-dlto, -optix-ir)'
+write '#include <cmath>\nextern "C" __global__ void k(float *out) { out[threadIdx.x] = std::pow(2.0f, U) + std::fmax(1, 2.5); }' '' U
+check || { echo 'FAILED: <cmath> beside a knob U'; cat out.txt; failed=1; }
+
 # Names that nvcc has without an #include: each gets its hint, and what the hint says compiles.
 names=$(sed -nE '/^static void add_name_hint/,/^}/p' "$source_folder/tuner/gpu/compile_log.c" | grep -oE '\{"[A-Za-z_0-9]+", "[^"]+"\}')
 [ "$(wc -l <<<"$names")" -gt 20 ] || { echo 'FAILED: the table of names was not found'; failed=1; }

@@ -51,6 +51,8 @@ static const struct {
     {"__global__ void k(const Pair<int, 3> pair, uint64_t *a) { *a = pair.x; }", "k ?: Pair<int,3> pair, u64* a w"},
     {"__global__ void k(float *a, int n = 3, bool b = (1 > 2)) { a[n] = b; }", "k _Z1kPfib: f32* a w, i32 n, u8 b"},
     {"__global__ void k(int unsigned *a, long int b, signed c) { *a = b; }", "k _Z1kPjli: u32* a w, i64 b, i32 c"},
+    {"typedef __nv_bfloat16 bf16;\n#define real float // as we like\nusing index_t = long int;\ntypedef real value_type;\n__global__ void k(bf16 *a, const real *b, index_t n, value_type v) { a[n] = b[n] * v; }", "k _Z1kP13__nv_bfloat16PKflf: bf16* a w, const f32* b r, i64 n, f32 v"},
+    {"typedef a b; typedef b a;\nusing x = x;\n__global__ void k(a *p, x *q) { *p = *q; }", "k ?: a* p w, x* q r"},
     {"__global__", ""}, {"__global__ void", ""}, {"__global__ void k(", ""}, {"__global__ void k(int *a) {", "k _Z1kPi: i32* a rw"}, {"__global__ void k(int *a) { a[", "k _Z1kPi: i32* a r"}, {"\"", ""}, {"/*", ""}, {"}}}}{{{{", ""}, {"", ""},
 };
 

@@ -194,6 +194,29 @@ START_TEST(test_which_other_gpu)
 }
 END_TEST
 
+/* What was right with one type is not known to be right with another: rows of the asked type answer first, though they are another GPU's. */
+START_TEST(test_strings_before_gpus)
+{
+    const char *const ours[] = {plain, plain64}, *const theirs[] = {plain, wide64};
+    const mt_device_row second = {.key = "h200|cc90|sm132|141g", .name = "NVIDIA H200", .facts_json = "{\"cc\":90}"};
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int octave = 4; octave <= 9; octave++) put_shape(&w, INT64_C(1) << octave, "default", ours, (const double[]){200, 100}, 2);
+    ck_ok(mt_store_device(w.store, &second, &w.subject.device, &fixture_err));
+    for (int octave = 4; octave <= 9; octave++) put_shape_of(&w, INT64_C(1) << octave, "bf16", "default", theirs, (const double[]){200, 100}, 2);
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    tunelookup_plan *plan;
+    tunelookup_result r = find(prepare(db, &lookup_h100), 96);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
+    ck_assert_str_eq(r.variant, plain64);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "H[1]", "dtype=bf16", "workload=default"}, 5, &plan));
+    r = find(plan, 96);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_ARCHITECTURE);
+    ck_assert_str_eq(r.variant, wide64);
+    tunelookup_close(db);
+}
+END_TEST
+
 /* The least worst case over all workloads, or the one asked for. */
 START_TEST(test_workloads)
 {
@@ -497,5 +520,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_far, test_predicted_to_lose, test_odd_shape, test_default_everywhere, test_architecture, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_one_shape,
+FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_far, test_predicted_to_lose, test_odd_shape, test_default_everywhere, test_architecture, test_unknown_kinds, test_which_other_gpu, test_strings_before_gpus, test_workloads, test_foreign_rows, test_one_shape,
              test_waves, test_cells_by_rows, test_damaged_portfolios, test_odd_keys_in_a_portfolio, test_other_format, test_cache_overflow, test_misses)

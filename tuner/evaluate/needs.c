@@ -129,7 +129,10 @@ static void explain_missing(const char *names, const mt_needed_kernel *kernel, m
             goto done;
         }
         if (others.length) mt_strbuf_add(&others, ", ");
-        if (!mt_cpp_name(names, length, &others)) mt_strbuf_add_bytes(&others, names, length);
+        bool is_cpp = mt_cpp_name(names, length, &others);
+        if (is_cpp) mt_strbuf_add(&others, " (entry = ");
+        mt_strbuf_add_bytes(&others, names, length);
+        if (is_cpp) mt_strbuf_add_char(&others, ')');
     }
     mt_strbuf_addf(why, ", which has %.300s", others.length ? mt_strbuf_text(&others) : "none");
 done:

@@ -137,7 +137,8 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
     if (!error) return;
     while (error > log && error[-1] != '\n') error--;
     shown = strchr(error, '\n');
-    if (!shown || is_of_the_source(request, error)) return;
+    bool is_own = is_of_the_source(request, error), is_no_name = strncmp(strstr(error, ": error: ") + 9, "expected an identifier", 22) == 0;
+    if (!shown || (is_own && !is_no_name)) return; /* in one's own file a knob is used on purpose, but not as the name of something else */
     size_t length = strcspn(++shown, "\n"), caret = shown[length] ? strspn(shown + length + 1, " ") : 0;
     macro at = {0};
     for (const char *word = shown; word < shown + length;) { /* the compiler points at the macro, or behind it */

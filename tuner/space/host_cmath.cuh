@@ -13,17 +13,17 @@ typedef float float_t;
 typedef double double_t;
 
 /* Whole numbers count as double. */
-template <class T> struct __msda_whole {};
-#define MSDA_WHOLE(T) template <> struct __msda_whole<T> { typedef double type; }
+template <class __msda_t> struct __msda_whole {};
+#define MSDA_WHOLE(__msda_t) template <> struct __msda_whole<__msda_t> { typedef double __msda_type; }
 MSDA_WHOLE(bool); MSDA_WHOLE(char); MSDA_WHOLE(signed char); MSDA_WHOLE(unsigned char); MSDA_WHOLE(short); MSDA_WHOLE(unsigned short);
 MSDA_WHOLE(int); MSDA_WHOLE(unsigned); MSDA_WHOLE(long); MSDA_WHOLE(unsigned long); MSDA_WHOLE(long long); MSDA_WHOLE(unsigned long long);
 #undef MSDA_WHOLE
-#define MSDA_OF_ONE(f) template <class T> __device__ typename __msda_whole<T>::type f(T x) { return ::f(double(x)); }
+#define MSDA_OF_ONE(__msda_f) template <class __msda_t> __device__ typename __msda_whole<__msda_t>::__msda_type __msda_f(__msda_t __msda_x) { return ::__msda_f(double(__msda_x)); }
 MSDA_OF_ONE(fabs) MSDA_OF_ONE(exp) MSDA_OF_ONE(exp2) MSDA_OF_ONE(log) MSDA_OF_ONE(log2) MSDA_OF_ONE(log10) MSDA_OF_ONE(sqrt) MSDA_OF_ONE(cbrt)
 MSDA_OF_ONE(sin) MSDA_OF_ONE(cos) MSDA_OF_ONE(tan) MSDA_OF_ONE(atan) MSDA_OF_ONE(tanh) MSDA_OF_ONE(ceil) MSDA_OF_ONE(floor) MSDA_OF_ONE(trunc) MSDA_OF_ONE(round)
 #undef MSDA_OF_ONE
-#define MSDA_OF_TWO(f) \
-    template <class T, class U> __device__ decltype(typename __msda_whole<T>::type() + typename __msda_whole<U>::type()) f(T x, U y) { return ::f(double(x), double(y)); }
+#define MSDA_OF_TWO(__msda_f) \
+    template <class __msda_t, class __msda_u> __device__ decltype(typename __msda_whole<__msda_t>::__msda_type() + typename __msda_whole<__msda_u>::__msda_type()) __msda_f(__msda_t __msda_x, __msda_u __msda_y) { return ::__msda_f(double(__msda_x), double(__msda_y)); }
 MSDA_OF_TWO(pow) MSDA_OF_TWO(fmod) MSDA_OF_TWO(atan2) MSDA_OF_TWO(hypot) MSDA_OF_TWO(fmax) MSDA_OF_TWO(fmin)
 #undef MSDA_OF_TWO
 }

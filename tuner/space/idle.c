@@ -6,11 +6,17 @@
 #include "tuner/space/macros.h"
 #include "tuner/space/spec_internal.h"
 
-static bool may_stand_in(const mt_source *source, const char *word)
+static bool may_stand_in(const mt_source *source, const mt_param *param)
 {
-    for (size_t i = 0; i < source->file_count; i++)
-        if (strstr(source->files[i].text, "##") || mt_text_has_word(source->files[i].text, word)) return true;
-    return false;
+    mt_strbuf number = {0}; /* of a text among the values, which #if compares in its place */
+    mt_strbuf_addf(&number, "%s_INDEX", param->macro);
+    bool is_there = false;
+    for (size_t i = 0; i < source->file_count && !is_there; i++) {
+        const char *text = source->files[i].text;
+        is_there = strstr(text, "##") || mt_text_has_word(text, param->macro) || (param->is_verbatim && mt_text_has_word(text, mt_strbuf_text(&number)));
+    }
+    mt_strbuf_free(&number);
+    return is_there;
 }
 
 uint64_t mt_knobs_of_expressions(const mt_spec *spec)
@@ -29,6 +35,21 @@ uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source)
 {
     uint64_t idle = 0, read = spec->is_recorded ? UINT64_MAX : mt_knobs_of_expressions(spec);
     for (size_t i = 1; i < spec->param_count; i++)
-        if (!(read >> i & 1) && !may_stand_in(source, spec->params[i].macro)) idle |= UINT64_C(1) << i;
+        if (!(read >> i & 1) && !may_stand_in(source, &spec->params[i])) idle |= UINT64_C(1) << i;
     return idle;
+}
+
+void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *why, const char *why_many, mt_strbuf *text)
+{
+    mt_strbuf names = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < spec->param_count; i++)
+        if (knobs >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", spec->params[i].name);
+    if (count) mt_strbuf_addf(text, "knob%s %s change%s nothing: %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", count == 1 ? why : why_many);
+    mt_strbuf_free(&names);
+}
+
+void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text)
+{
+    mt_idle_tell(spec, idle, "neither the source nor a launch, an argument or an option reads it", "neither the source nor a launch, an argument or an option reads them", text);
 }

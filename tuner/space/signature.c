@@ -10,6 +10,7 @@ enum { DEEPEST = 64 }; /* open brackets, outside of functions */
 typedef enum scope { PLAIN, C_NAMES, NAMED } scope;
 
 typedef struct reader {
+    const char *source, *code; /* code: without comments and directives */
     const char *at;
     scope scopes[DEEPEST]; /* of the open brackets */
     size_t depth;
@@ -56,6 +57,40 @@ static const char *usual_order(const char *type)
     return type;
 }
 
+/* ---- other names of types ---- */
+
+static bool is_alias(const char *at, const char *name, mt_code_word *from, const char **to)
+{
+    mt_code_word first = mt_code_next(&at), last = first;
+    bool is_using = mt_code_is(first, "using");
+    *from = mt_code_next(&at);
+    if (is_using && !(mt_code_is(*from, name) && mt_code_is(mt_code_next(&at), "="))) return false;
+    if (is_using) *from = mt_code_next(&at);
+    for (mt_code_word word = *from; word.length && *word.at != ';'; word = mt_code_next(&at)) last = word, *to = at;
+    if (!is_using) *to = last.at;
+    return from->length && (is_using || mt_code_is(last, name));
+}
+
+/* "typedef float real;", "using real = float;", "#define real float": what it stands for; mt_free. NULL: nothing says it. */
+static char *find_alias(const reader *r, const char *name)
+{
+    mt_strbuf define = {0};
+    mt_code_word from;
+    const char *to = NULL;
+    char *found = NULL;
+    for (const char *at = r->code; !found && *at;) {
+        const char *start = at;
+        mt_code_word word = mt_code_next(&at);
+        if (!word.length) break;
+        if ((mt_code_is(word, "typedef") || mt_code_is(word, "using")) && is_alias(start, name, &from, &to)) found = mt_strndup(from.at, (size_t)(to - from.at));
+    }
+    mt_strbuf_addf(&define, "#define %s ", name);
+    const char *line = found ? NULL : strstr(r->source, mt_strbuf_text(&define));
+    if (line) found = mt_strndup(line + define.length, strcspn(line + define.length, "\r\n/"));
+    mt_strbuf_free(&define);
+    return found;
+}
+
 /* ---- parameters ---- */
 
 static bool is_dropped(mt_code_word word)
@@ -75,7 +110,28 @@ static void join(const mt_code_word *words, size_t count, mt_strbuf *out)
 }
 
 /* One declaration, from `at` to `end`: its last name is the parameter's, what stands before it the type. */
-static mt_status read_parameter(const char *at, const char *end, size_t place, mt_parameter *parameter, mt_error *err)
+static mt_status find_type(const reader *r, mt_parameter *parameter, mt_error *err)
+{
+    enum { MOST_NAMES = 4 };
+    find_dtype(parameter);
+    for (int i = 0; i < MOST_NAMES && !parameter->dtype; i++) {
+        char *alias = find_alias(r, parameter->type);
+        if (!alias) break;
+        mt_strbuf text = {0};
+        const char *at = alias;
+        for (mt_code_word word; (word = mt_code_next(&at)).length;) mt_strbuf_addf(&text, "%s%.*s", text.length ? " " : "", (int)word.length, word.at);
+        char *copy = mt_strdup(usual_order(mt_strbuf_text(&text)));
+        mt_strbuf_free(&text);
+        mt_free(alias);
+        if (!copy) return no_memory(err);
+        mt_free(parameter->type);
+        parameter->type = copy;
+        find_dtype(parameter);
+    }
+    return MT_OK;
+}
+
+static mt_status read_parameter(const reader *r, const char *at, const char *end, size_t place, mt_parameter *parameter, mt_error *err)
 {
     enum { MOST_WORDS = 32 };
     mt_code_word words[MOST_WORDS], word;
@@ -97,12 +153,11 @@ static mt_status read_parameter(const char *at, const char *end, size_t place, m
     mt_strbuf_free(&type);
     mt_strbuf_free(&name);
     if (!parameter->type || !parameter->name) return no_memory(err);
-    find_dtype(parameter);
-    return MT_OK;
+    return find_type(r, parameter, err);
 }
 
 /* `at` stands behind the bracket that opens the list; `end` at the one that closes it. */
-static mt_status read_parameters(const char *at, const char *end, mt_signature *signature, mt_error *err)
+static mt_status read_parameters(const reader *r, const char *at, const char *end, mt_signature *signature, mt_error *err)
 {
     mt_status st = MT_OK;
     while (st == MT_OK && at < end) {
@@ -121,7 +176,7 @@ static mt_status read_parameters(const char *at, const char *end, mt_signature *
         if (!grown) return no_memory(err);
         signature->parameters = grown;
         grown[signature->parameter_count] = (mt_parameter){0};
-        st = read_parameter(from, to, signature->parameter_count, &grown[signature->parameter_count], err);
+        st = read_parameter(r, from, to, signature->parameter_count, &grown[signature->parameter_count], err);
         signature->parameter_count++;
     }
     return st;
@@ -178,6 +233,7 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
     for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end;) {
         bool is_row = mt_code_is(before[0], ".") && mt_code_is(word, "y") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
         signature->has_rows = signature->has_rows || is_row;
+        signature->has_dynamic_smem = signature->has_dynamic_smem || (mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__"));
         note_word(at, before, word, signature, is_more);
         memmove(before + 1, before, 2 * sizeof *before);
         before[0] = word;
@@ -247,7 +303,7 @@ static mt_status read_kernel(reader *r, mt_error *err)
     word = mt_code_next(&r->at);
     if (!mt_code_is(word, "{")) return MT_OK; /* a declaration */
     if (!(signature.name = mt_strndup(name.at, name.length))) return no_memory(err);
-    MT_TRY(read_parameters(from, to, &signature, err));
+    MT_TRY(read_parameters(r, from, to, &signature, err));
     const char *body = r->at;
     MT_TRY(read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
     bool is_c = r->is_c || is_within(r, C_NAMES);
@@ -268,7 +324,7 @@ mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_e
 {
     char *code = mt_code_bare(source);
     mt_status st = code ? MT_OK : no_memory(err);
-    reader r = {.at = code, .all = signatures};
+    reader r = {.source = source, .code = code, .at = code, .all = signatures};
     scope next = PLAIN;
     *signatures = (mt_signatures){0};
     for (mt_code_word word; st == MT_OK && (word = mt_code_next(&r.at)).length;) {

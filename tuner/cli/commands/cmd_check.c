@@ -76,24 +76,13 @@ static void warn(checking *c, const char *text)
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
 
-/* `one` and `many`: why, of one knob and of several. */
-static void warn_of_knobs(checking *c, uint64_t knobs, const char *one, const char *many)
-{
-    mt_strbuf names = {0}, text = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < c->spec->param_count; i++)
-        if (knobs >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
-    mt_strbuf_addf(&text, "knob%s %s change%s nothing: %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", count == 1 ? one : many);
-    if (count) warn(c, mt_strbuf_text(&text));
-    mt_strbuf_free(&text);
-    mt_strbuf_free(&names);
-}
-
 static void warn_before(checking *c)
 {
-    mt_strbuf taken = {0};
+    mt_strbuf taken = {0}, idle = {0};
     c->idle = mt_idle_knobs(c->spec, &c->source);
-    warn_of_knobs(c, c->idle, "neither the source nor a launch, an argument or an option reads it", "neither the source nor a launch, an argument or an option reads them");
+    mt_idle_tell_unread(c->spec, c->idle, &idle);
+    if (idle.length) warn(c, mt_strbuf_text(&idle));
+    mt_strbuf_free(&idle);
     mt_check_taken_names(c->spec, &c->source, &taken);
     for (const char *line = mt_strbuf_text(&taken); *line;) {
         size_t length = strcspn(line, "\n");
@@ -109,7 +98,10 @@ static void warn_before(checking *c)
 static void warn_after(checking *c)
 {
     uint64_t same = c->compared & ~c->differing & ~c->idle & ~mt_knobs_of_expressions(c->spec);
-    warn_of_knobs(c, same, "every value compiles to the same code, and no launch, argument or option reads it", "every value compiles to the same code, and no launch, argument or option reads them");
+    mt_strbuf text = {0};
+    mt_idle_tell(c->spec, same, "every value compiles to the same code, and no launch, argument or option reads it", "every value compiles to the same code, and no launch, argument or option reads them", &text);
+    if (text.length) warn(c, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
 }
 
 static mt_status open_all(checking *c, mt_error *err)

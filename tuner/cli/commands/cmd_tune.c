@@ -25,6 +25,7 @@
 #include "tuner/evaluate/eval_replay.h"
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/external_tool.h"
+#include "tuner/space/idle.h"
 
 enum { BOTH_L2 = 3 /* "cold,warm" among the choices */ };
 
@@ -209,6 +210,14 @@ static mt_l2 chosen_l2(const tuning *t)
     return t->values->l2 && !wants_both(t) ? (mt_l2)(t->values->l2 - 1) : t->spec->l2;
 }
 
+static void warn_of_idle_knobs(const tuning *t)
+{
+    mt_strbuf text = {0};
+    mt_idle_tell_unread(t->spec, mt_idle_knobs(t->spec, &t->source), &text);
+    if (text.length) mt_log_warn("%s", mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
 static mt_status prepare_real(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
@@ -232,6 +241,7 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
         .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
     st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
+    if (st == MT_OK) warn_of_idle_knobs(t);
     return st == MT_ERR_NO_GPU ? no_gpu(t, err) : st;
 }
 

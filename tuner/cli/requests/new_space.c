@@ -178,7 +178,9 @@ static void write_arguments(const writer *w)
 static void write_launch(const writer *w)
 {
     size_t size = 0;
-    mt_strbuf_add(w->out, "\n[launch 1]\nargs  = ");
+    bool has_fractions = false;
+    for (size_t i = 0; i < w->kernel->parameter_count; i++) has_fractions = has_fractions || (!w->kernel->parameters[i].pointers && !is_size(&w->kernel->parameters[i]));
+    mt_strbuf_addf(w->out, "\n[launch 1]\n%sargs  = ", has_fractions ? "; Guess: numbers that are no sizes are 1.\n" : "");
     for (size_t i = 0; i < w->kernel->parameter_count; i++) {
         const mt_parameter *parameter = &w->kernel->parameters[i];
         if (i) mt_strbuf_add(w->out, ", ");
@@ -192,6 +194,7 @@ static void write_launch(const writer *w)
         add_total(w, w->out);
         mt_strbuf_addf(w->out, ", %s)\nblock = %s\n", w->block[0], w->block[0]);
     }
+    if (w->kernel->has_dynamic_smem) mt_strbuf_add(w->out, "; Guess: none. The kernel has extern __shared__ memory: say how many bytes a launch gives it.\nsmem  = 0\n");
 }
 
 /* ---- all of it ---- */
