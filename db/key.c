@@ -264,9 +264,10 @@ bool mt_key_has_names(const char *pairs, const char *names)
     return !*pairs && !*names;
 }
 
-bool mt_key_has_pair(const char *pairs, const char *pair, size_t length)
+bool mt_key_is_told(const char *pair, size_t length, const char *defaults)
 {
-    for (const char *at = pairs; *at; at += strcspn(at, ";"), at += *at == ';')
-        if (strcspn(at, ";") == length && memcmp(at, pair, length) == 0) return true;
-    return false;
+    if (strncmp(pair, "ALGO=", 5) == 0) return true;
+    for (const char *at = defaults; at && *at; at += strcspn(at, ";"), at += *at == ';')
+        if (strcspn(at, ";") == length && memcmp(at, pair, length) == 0) return false;
+    return true;
 }

@@ -24,7 +24,8 @@ char *mt_key_gpu(const char *driver_name, int64_t cc, int64_t sm_count, int64_t 
 size_t mt_key_pairs(const char *const *names, const char *const *values, size_t count, char *out, size_t size);
 /* Whether such a text has the names of `names`, "A,B,dtype", and no others. */
 bool mt_key_has_names(const char *pairs, const char *names);
-/* Whether such a text has exactly this pair, "A=1" of `length` bytes: what pages, tables and summaries leave out of a variant, since it is as in the default. */
-bool mt_key_has_pair(const char *pairs, const char *pair, size_t length);
+/* Whether pages, tables and summaries tell a variant's pair, "A=1" of `length` bytes: they leave out those that such a text of defaults has. The algorithm is told always: it is the variant's name. Without
+ * defaults, "" or NULL, all are. */
+bool mt_key_is_told(const char *pair, size_t length, const char *defaults);
 
 #endif

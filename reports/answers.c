@@ -58,9 +58,8 @@ static const prediction *prediction_for(const state *s, const mt_report_subject 
 /* No answer is faster than the best: the interval begins at 1. */
 static void add_interval(mt_doc *doc, const mt_report_answer *answer)
 {
-    if (answer->measured) mt_doc_text(doc, answer->measured);
-    else if (isfinite(answer->bound)) mt_doc_textf(doc, "1–%.3f", answer->bound);
-    else mt_doc_text(doc, "no bound known");
+    if (answer->is_predicted && isfinite(answer->bound)) mt_doc_textf(doc, "1 to %.3f", answer->bound);
+    else mt_doc_text(doc, answer->is_predicted ? "no bound known" : NULL);
 }
 
 static void add_tried(mt_doc *doc, const prediction *p)
@@ -76,11 +75,11 @@ static void add_answer(const state *s, const mt_report_subject *group, const cha
     const mt_report_question question = {group->gpu_key, group->kernel, group->kernel_key, shape_key, group->origin};
     mt_report_answer answer;
     if (!lookup || !lookup->ask(lookup->context, &question, &answer))
-        answer = (mt_report_answer){has_row ? "its own row" : p ? "a prediction, else the default" : "the default", NAN, NAN, has_row ? "measured" : NULL};
+        answer = (mt_report_answer){has_row ? "its own row" : p ? "a prediction, else the default" : "the default", NAN, NAN, !has_row};
     mt_doc_text(s->doc, answer.gets);
     mt_doc_number(s->doc, answer.slowdown);
     add_interval(s->doc, &answer);
-    add_tried(s->doc, answer.measured ? NULL : p);
+    add_tried(s->doc, answer.is_predicted ? p : NULL);
 }
 
 /* The last cells of the groups' table; NULL = the default is all there is. */
@@ -168,6 +167,7 @@ static mt_status add_groups(state *s, mt_error *err)
     }
     MT_TRY(mt_query_shapes(s->context->store, count_shape, &all, err));
     mt_doc_table(s->doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
+    mt_doc_group(s->doc, false, "How many shapes today's sources answer exactly, and what others get", "", "");
     for (size_t i = 0; i < all.count; i++) add_group(s->doc, &all.items[i]);
     mt_doc_table(s->doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
     for (size_t i = 0; i < all.count; i++) {

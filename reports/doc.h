@@ -18,7 +18,8 @@ typedef enum mt_cell_kind {
     MT_CELL_TIME     /* milliseconds since 1970; 0 = empty */
 } mt_cell_kind;
 
-/* One column. The unit stands in the title; `format` shows numbers ("%.2f"), NULL = text. */
+/* One column. The unit stands in the title; `format` shows numbers ("%.2f"; MT_DOC_US as `show` shows times), NULL = text. */
+#define MT_DOC_US "us"
 typedef struct mt_column {
     const char *title;
     const char *format;

@@ -11,6 +11,10 @@ const char *mt_format_number(const mt_column *column, double number, char *out, 
 {
     *out = 0;
     if (!isfinite(number)) return out;
+    if (column->format && strcmp(column->format, MT_DOC_US) == 0) {
+        snprintf(out, size, "%.*f", mt_text_decimals(number), number);
+        return out;
+    }
     /* The formats are literals of the sections. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

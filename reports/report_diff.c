@@ -7,8 +7,8 @@
 #include "reports/section.h"
 #include "tuner/base/alloc.h"
 
-static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"A (µs)", "%.2f"}, {"B (µs)", "%.2f"}, {"Change (%)", "%+.2f"}, {"From", "%+.2f"}, {"To", "%+.2f"},
-                                    {"Is", NULL}, {"L2 cache", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A from", "%.2f"}, {"A to", "%.2f"}, {"B from", "%.2f"}, {"B to", "%.2f"}, {"NVRTC A", NULL},
+static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"A (µs)", MT_DOC_US}, {"B (µs)", MT_DOC_US}, {"Change (%)", "%+.2f"}, {"From", "%+.2f"}, {"To", "%+.2f"},
+                                    {"Is", NULL}, {"L2 cache", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A from", MT_DOC_US}, {"A to", MT_DOC_US}, {"B from", MT_DOC_US}, {"B to", MT_DOC_US}, {"NVRTC A", NULL},
                                     {"Driver A", NULL}, {"NVRTC B", NULL}, {"Driver B", NULL}, {"Measured A", NULL}, {"Measured B", NULL}, {"Knobs A", NULL}, {"Knobs B", NULL}, {0}};
 enum { SHOWN = 10 };
 

@@ -13,7 +13,7 @@ typedef struct mt_report_answer {
     const char *gets;        /* a few words; static */
     double slowdown;         /* expected, against the best for the shape; NAN = nothing is expected */
     double bound;            /* in nine of ten cases it is no greater; NAN = no bound is known */
-    const char *measured;    /* by a row of the shape's own: in words, where its slowdown was measured; static; "" = the question has no answer. NULL = it was predicted */
+    bool is_predicted;       /* else its slowdown was measured, or the question has no answer: nothing to bound */
 } mt_report_answer;
 /* Who can ask the lookup library, and knows the search spaces: reports know the store alone. */
 typedef struct mt_report_lookup {

@@ -6,7 +6,7 @@
 #include "reports/section.h"
 #include "tuner/base/alloc.h"
 
-static const mt_column columns[] = {{"Subject", NULL}, {"Time (µs)", "%.2f"}, {"× best", "%.3f"}, {"Error", "%.2g"}, {"Knobs", NULL}, {0}};
+static const mt_column columns[] = {{"Subject", NULL}, {"Time (µs)", MT_DOC_US}, {"× best", "%.3f"}, {"Error", "%.2g"}, {"Knobs", NULL}, {0}};
 
 static int by_time(const void *a, const void *b)
 {

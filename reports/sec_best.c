@@ -2,24 +2,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/key.h"
 #include "reports/section.h"
-#include "reports/usual.h"
 #include "tuner/base/alloc.h"
 
 typedef struct state {
     const mt_report_context *context;
     mt_doc *doc;
-    const char *usual; /* the group's */
+    const char *usual; /* the group's defaults */
     size_t rows, most, left_out; /* `most`: where the group ends */
 } state;
 
 static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL},
-                                    {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"× as fast as library", "%.2f"},
+                                    {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", MT_DOC_US}, {"± (µs)", MT_DOC_US}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"× as fast as library", "%.2f"},
                                     {"Limited by", NULL}, {"Remark", NULL}, {"Knobs that differ", NULL},
-                                    {"Knobs", NULL}, {"Launches", NULL}, {"Floor, % of time", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
+                                    {"Knobs", NULL}, {"Launches", NULL}, {"Floor, % of time", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", MT_DOC_US}, {"Baseline (µs)", MT_DOC_US}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
-enum { TOLD = 5, SHOWN = 10, FEW_WINNERS = 3, MOST_ON_PAGE = 600 };
+enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };
 
 /* What of the GPU a profile found busiest; a kernel that keeps none of it busy waits. */
 static mt_status add_limit(const state *s, const mt_measurement_row *row, mt_error *err)
@@ -88,6 +88,18 @@ static void add_folded(mt_doc *doc, const mt_report_subject *subject, const mt_m
     mt_doc_knobs(doc, row->shape_key);
 }
 
+static void add_difference(const char *usual, const char *variant, mt_strbuf *difference)
+{
+    for (const char *at = variant; *at;) {
+        size_t length = strcspn(at, ";");
+        if (mt_key_is_told(at, length, usual)) {
+            if (difference->length) mt_strbuf_add_char(difference, ';');
+            mt_strbuf_add_bytes(difference, at, length);
+        }
+        at += length + (at[length] == ';');
+    }
+}
+
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
@@ -102,7 +114,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     s->rows++;
     const mt_report_subject *subject = &s->context->data->subjects[place];
     MT_TRY(mt_query_launch_text(s->context->store, row->id, &launch, err));
-    mt_usual_difference(s->usual, row->variant, &difference);
+    add_difference(s->usual, row->variant, &difference);
     add_told(s->doc, row);
     MT_TRY(add_shown(s, subject, row, mt_strbuf_text(&difference), err));
     add_folded(s->doc, subject, row, mt_strbuf_text(&launch));
@@ -133,13 +145,14 @@ static void add_title(const mt_report_context *context, const mt_report_subject 
     mt_strbuf_addf(title, " · %s %.8s", is_today ? "today's source" : today ? "not today's source" : "older source", first->kernel_key);
 }
 
-static void add_means(const mt_report_data *data, const mt_report_subject *first, size_t winners, mt_strbuf *note)
+static void add_means(const mt_report_data *data, const mt_report_subject *first, mt_strbuf *note)
 {
     mt_geomean by_default = {0}, by_baseline = {0};
-    size_t unknown = 0, so_far = 0;
+    size_t winners = 0, unknown = 0, so_far = 0;
     for (size_t i = 0; i < data->count; i++) {
         const mt_report_subject *s = &data->subjects[i];
         if (!s->best || !mt_report_is_same_group(s, first)) continue;
+        winners++;
         unknown += !s->comparison_points && s->origin != MT_ORIGIN_MEASURED;
         so_far += s->is_so_far;
         mt_geomean_add(&by_default, s->default_ns / s->best_ns);
@@ -153,23 +166,15 @@ static void add_means(const mt_report_data *data, const mt_report_subject *first
     if (unknown) mt_strbuf_addf(note, unknown == winners ? " What the default and the baseline take is not in the recording." : " What the default and the baseline take is not in the recording for %zu of them.", unknown);
 }
 
-/* What the knobs of the rows are compared with: each other, where there are several; else the default. */
+/* What the knobs of the rows are compared with, as in `show`: the defaults, also of knobs that the default point leaves idle. */
 static mt_status find_usual(const mt_report_context *context, const mt_report_subject *first, mt_strbuf *usual, mt_strbuf *note, mt_error *err)
 {
-    size_t winners = mt_usual_of(context->data, first, usual);
-    add_means(context->data, first, winners, note);
-    if (winners >= FEW_WINNERS) {
-        mt_strbuf_add(note, " Rows tell the knobs in which they differ from the usual ones.");
-        return MT_OK;
-    }
-    const mt_report_subject *s = first;
-    while (!s->best || !mt_report_is_same_group(s, first)) s++;
     char *defaults = NULL;
-    mt_strbuf_clear(usual);
-    mt_status st = mt_query_usual(context->store, s->kernel, s->kernel_key, &defaults, err); /* as `show` has them: also of knobs that the default point leaves idle */
+    mt_status st = mt_query_usual(context->store, first->kernel, first->kernel_key, &defaults, err);
+    add_means(context->data, first, note);
     if (st == MT_OK) mt_strbuf_add(usual, defaults);
     mt_free(defaults);
-    if (st == MT_OK && !usual->length) st = mt_query_default_variant(context->store, s->best_id, usual, err);
+    if (st == MT_OK && !usual->length) st = mt_query_default_variant(context->store, first->best_id, usual, err);
     if (st == MT_OK && usual->length) mt_strbuf_add(note, " Rows tell the knobs in which they differ from the default.");
     if (st == MT_OK && !usual->length) mt_strbuf_add(note, " Rows tell all knobs: no default is known.");
     return st;

@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 
 static const mt_column columns[] = {{"Subject", NULL}, {"Evaluations", "%.0f"}, {"Seconds", "%.1f"}, {"Within 10 % after", "%.0f"}, {"Within 5 % after", "%.0f"}, {"Within 1 % after", "%.0f"},
-                                    {"Best after", "%.0f"}, {"Seconds to within 1 %", "%.1f"}, {"Best (µs)", "%.2f"}, {0}};
+                                    {"Best after", "%.0f"}, {"Seconds to within 1 %", "%.1f"}, {"Best (µs)", MT_DOC_US}, {0}};
 
 static void add_row(const mt_report_subject *s, mt_doc *doc)
 {
@@ -37,7 +37,7 @@ static void add_row(const mt_report_subject *s, mt_doc *doc)
 /* ---- what each arm of the strategy gave ---- */
 
 static const mt_column arm_columns[] = {{"Subject", NULL}, {"Proposed by", NULL}, {"Evaluations", "%.0f"}, {"Failed", "%.0f"}, {"Improved the best", "%.0f"}, {"Last at evaluation", "%.0f"},
-                                        {"Part of the way down (%)", "%.0f"}, {"Best (µs)", "%.2f"}, {"× the best of all", "%.3f"}, {0}};
+                                        {"Part of the way down (%)", "%.0f"}, {"Best (µs)", MT_DOC_US}, {"× the best of all", "%.3f"}, {0}};
 
 /* What one arm gave. `way`: of the logarithm by which the best came down since the first time, what its improvements make. */
 typedef struct arm_sum { size_t count, failed, better, last; double way, best_ns; } arm_sum;

@@ -10,7 +10,7 @@ static const mt_column importance_columns[] = {{"Subject", NULL}, {"Knob", NULL}
 static const mt_column value_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Value", NULL}, {"Variants", "%.0f"}, {"Failed", "%.0f"}, {"Best ×", "%.3f"}, {"Lower quartile ×", "%.3f"},
                                           {"Median ×", "%.3f"}, {"Upper quartile ×", "%.3f"}, {0}};
 
-static const mt_column ablation_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"In the best", NULL}, {"Instead", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× best", "%.3f"}, {"Ended", NULL}, {0}};
+static const mt_column ablation_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"In the best", NULL}, {"Instead", NULL}, {"Time (µs)", MT_DOC_US}, {"± (µs)", MT_DOC_US}, {"× best", "%.3f"}, {"Ended", NULL}, {0}};
 
 typedef struct listing {
     const mt_report_context *context;

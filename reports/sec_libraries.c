@@ -9,8 +9,8 @@ typedef struct state {
     size_t rows;
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"L2 cache", NULL}, {"Time (µs)", "%.2f"}, {"Baseline", NULL}, {"Best of its algorithms (µs)", "%.2f"}, {"× best", "%.3f"},
-                                    {"95 %: from", "%.3f"}, {"to", "%.3f"}, {"First choice (µs)", "%.2f"}, {"× first", "%.3f"}, {"Clock", NULL}, {"Launch", NULL}, {"Knobs", NULL}, {0}};
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"L2 cache", NULL}, {"Time (µs)", MT_DOC_US}, {"Baseline", NULL}, {"Best of its algorithms (µs)", MT_DOC_US}, {"× best", "%.3f"},
+                                    {"95 %: from", "%.3f"}, {"to", "%.3f"}, {"First choice (µs)", MT_DOC_US}, {"× first", "%.3f"}, {"Clock", NULL}, {"Launch", NULL}, {"Knobs", NULL}, {0}};
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {

@@ -11,10 +11,10 @@ typedef struct state {
     size_t rows;
 } state;
 
-static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"},
-                                              {"Within", "%.2f"}, {"Apart", "%.0f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Left out in turn", "%.0f"}, {"Mean regret then", "%.3f"},
-                                              {"Worst regret then", "%.3f"}, {"Updated", NULL}, {0}};
-static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", "%.2f"}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
+static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"L2 cache", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"}, {"Apart", "%.0f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Rows are", NULL},
+                                              {"Within", "%.2f"}, {"Source", NULL}, {"Updated", NULL}, {0}};
+enum { SHOWN_OF_PORTFOLIO = 9 };
+static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", MT_DOC_US}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
                                             {"The default's", "%.3f"}, {"Default ended", NULL}, {0}};
 static const mt_column member_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Member", "%.0f"}, {"Measured on", "%.0f"}, {"Mean slowdown", "%.3f"}, {"Worst", "%.3f"}, {"Knobs", NULL}, {0}};
 
@@ -25,11 +25,12 @@ static mt_status add_portfolio(void *context, const mt_portfolio_info *p, mt_err
     s->rows++;
     mt_doc_text(s->doc, p->gpu_name);
     mt_doc_text(s->doc, p->kernel);
-    mt_doc_textf(s->doc, "%.8s", p->kernel_key);
     mt_doc_text(s->doc, p->l2);
-    mt_doc_text(s->doc, p->origin);
-    const double numbers[] = {(double)p->shapes, (double)p->members, p->within, (double)p->apart, (double)p->unserved, p->worst, (double)p->held_out, p->held_out_mean, p->held_out_worst};
+    const double numbers[] = {(double)p->shapes, (double)p->members, (double)p->apart, (double)p->unserved, p->worst};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
+    mt_doc_text(s->doc, p->origin);
+    mt_doc_number(s->doc, p->within);
+    mt_doc_textf(s->doc, "%.8s", p->kernel_key);
     mt_doc_time(s->doc, p->updated_unix_ms);
     return MT_OK;
 }
@@ -104,6 +105,8 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     if (s.rows) mt_strbuf_addf(mt_doc_chart(doc, "lookup", "How far the portfolio's best member and the default are from each tuned shape's own winner"), "\"rows\":[%s]", mt_strbuf_text(&rows));
     MT_TRY(mt_answers_add(context, doc, err));
     mt_doc_table(doc, "portfolios", "What untuned shapes are answered with", portfolio_columns);
+    mt_doc_fold(doc, 0, SHOWN_OF_PORTFOLIO, "Details");
+    mt_doc_group(doc, false, "What untuned shapes are answered with", "", "");
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, add_portfolio, &s, err));
     bool has_any = s.rows;
@@ -113,15 +116,15 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_covered, &s, err));
     if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
-    mt_doc_note(doc, "A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to lose to the default, which then answers. Expected: what libtunelookup says of this very shape, as a multiple of its best. Interval: in nine of ten cases it is no slower than that, as shapes that were left out say; where too few were tuned, no bound is known. Usually and at worst: "
+    mt_doc_note(doc, "A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to lose to the default, which then answers. Expected: what libtunelookup says of this very shape, as a multiple of its best. Interval: in nine of ten cases it is no slower than that, as shapes that were left out say; where too few were tuned, no bound is known; what was measured has none. Usually and at worst: "
                      "how many times its own best that takes; each of the shapes tried was forgotten once and asked for. Rows that were recorded answer only programs that allow it; imported ones never answer.%s",
                 context->misses ? "" : " msda-tune report --misses FILE adds what production asked for in vain.");
     if (has_any)
         mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
                          "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");
     if (has_any)
-        mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others the predictor chooses; left out in turn: each tuned shape was forgotten once, and the predictor's answer "
-                         "compared with its best. msda-tune portfolio --evaluate prints each of these.");
+        mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others the predictor chooses; msda-tune portfolio --evaluate prints what each tuned shape, forgotten once, "
+                         "was answered with.");
     else mt_doc_note(doc, "No portfolio yet: it takes more than one tuned shape of a kernel, or msda-tune portfolio.");
 done:
     doc->failed = doc->failed || rows.failed;

@@ -16,7 +16,7 @@ typedef struct state {
 
 /* ---- near-ties ---- */
 
-static const mt_column tie_columns[] = {{"Subject", NULL}, {"Time (µs)", "%.2f"}, {"From (µs)", "%.2f"}, {"To (µs)", "%.2f"}, {"Ratio to the first", "%.4f"}, {"From", "%.4f"}, {"To", "%.4f"},
+static const mt_column tie_columns[] = {{"Subject", NULL}, {"Time (µs)", MT_DOC_US}, {"From (µs)", MT_DOC_US}, {"To (µs)", MT_DOC_US}, {"Ratio to the first", "%.4f"}, {"From", "%.4f"}, {"To", "%.4f"},
                                         {"Is", NULL}, {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Knobs", NULL}, {"Rounds (µs)", NULL}, {0}};
 
 /* Of a subject whose winner has no known interval (another tool's), no finalist has one. */
@@ -138,7 +138,7 @@ static mt_status add_width(const mt_report_subject *s, mt_doc *doc, mt_error *er
 
 /* ---- drift ---- */
 
-static const mt_column drift_columns[] = {{"Subject", NULL}, {"Session", "%.0f"}, {"When", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"To the first (%)", "%+.2f"}, {"SM clock (MHz)", "%.0f"},
+static const mt_column drift_columns[] = {{"Subject", NULL}, {"Session", "%.0f"}, {"When", NULL}, {"Time (µs)", MT_DOC_US}, {"± (µs)", MT_DOC_US}, {"To the first (%)", "%+.2f"}, {"SM clock (MHz)", "%.0f"},
                                            {0}};
 /* Sessions may run side by side, so that their drift references alternate. */
 typedef struct first_time { int64_t session; const mt_report_subject *subject; double ns; } first_time;
@@ -203,8 +203,8 @@ static mt_status add_drift(state *s, mt_error *err)
 
 /* ---- cold against warm ---- */
 
-static const mt_column l2_columns[] = {{"Subject", NULL}, {"Variants with both", "%.0f"}, {"Cold / warm, least", "%.3f"}, {"Median", "%.3f"}, {"Greatest", "%.3f"}, {"Best cold (µs)", "%.2f"},
-                                           {"Best warm (µs)", "%.2f"}, {"Best cold, warm, to the best warm", "%.3f"}, {0}};
+static const mt_column l2_columns[] = {{"Subject", NULL}, {"Variants with both", "%.0f"}, {"Cold / warm, least", "%.3f"}, {"Median", "%.3f"}, {"Greatest", "%.3f"}, {"Best cold (µs)", MT_DOC_US},
+                                           {"Best warm (µs)", MT_DOC_US}, {"Best cold, warm, to the best warm", "%.3f"}, {0}};
 
 static bool is_warm_of(const mt_report_subject *cold, const mt_report_subject *warm)
 {

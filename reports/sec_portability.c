@@ -10,7 +10,7 @@ enum { MOST_CHARTED = 60 };
 
 static const mt_column winner_columns[] = {{"Winner of", NULL}, {"Also measured on", "%.0f"}, {"Not measured on", "%.0f"}, {"Failed on", "%.0f"}, {"Mean slowdown", "%.3f"}, {"Worst", "%.3f"},
                                            {"Worst on", NULL}, {"Knobs", NULL}, {0}};
-static const mt_column cell_columns[] = {{"Winner of", NULL}, {"On", NULL}, {"Time (µs)", "%.2f"}, {"Best there (µs)", "%.2f"}, {"Slowdown", "%.3f"}, {"Outcome", NULL}, {0}};
+static const mt_column cell_columns[] = {{"Winner of", NULL}, {"On", NULL}, {"Time (µs)", MT_DOC_US}, {"Best there (µs)", MT_DOC_US}, {"Slowdown", "%.3f"}, {"Outcome", NULL}, {0}};
 
 /* Only subjects of one kernel, source or not, in one cache state and of one origin are compared. */
 static bool compares(const mt_report_subject *a, const mt_report_subject *b)

@@ -15,7 +15,7 @@ typedef struct state {
     char shown[256]; /* " NAME NAME…": the yardsticks whose fastest row is written */
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"What", NULL}, {"Time (µs)", "%.2f"}, {"× best", "%.3f"},
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"What", NULL}, {"Time (µs)", MT_DOC_US}, {"× best", "%.3f"},
                                     {"DRAM (GB/s)", "%.0f"}, {"Moved (GB/s)", "%.0f"}, {"GFLOP/s", "%.0f"}, {"Mops/s", "%.1f"}, {"Clocks per op and SM", "%.1f"},
                                     {"Cycles of a block: least", "%.0f"}, {"Mean", "%.0f"}, {"Most", "%.0f"}, {0}};
 /* Of the columns after "× best". */

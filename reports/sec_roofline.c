@@ -14,7 +14,7 @@ static const roof roofs[] = {
 /* What the device table says of a GPU. */
 typedef struct peaks { const char *gpu_key; double sm_count, clock_mhz, bandwidth_gbs, gflops; } peaks;
 
-static const mt_column columns[] = {{"Subject", NULL}, {"Best (µs)", "%.2f"}, {"Floor (µs)", "%.2f"}, {"% of floor", "%.0f"}, {"Flop/byte", "%.2f"}, {"GFLOP/s", "%.0f"}, {"GB/s", "%.0f"},
+static const mt_column columns[] = {{"Subject", NULL}, {"Best (µs)", MT_DOC_US}, {"Floor (µs)", MT_DOC_US}, {"% of floor", "%.0f"}, {"Flop/byte", "%.2f"}, {"GFLOP/s", "%.0f"}, {"GB/s", "%.0f"},
                                     {"% of FP32 peak", "%.1f"}, {"% of DRAM peak", "%.0f"}, {0}};
 static const mt_column peak_columns[] = {{"GPU", NULL}, {"Key", NULL}, {"SMs", "%.0f"}, {"Clock (MHz)", "%.0f"}, {"FP32 peak (GFLOP/s)", "%.0f"}, {"DRAM peak (GB/s)", "%.0f"}, {0}};
 static const mt_column counter_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Metric", NULL}, {"Value", "%.4g"}, {0}};

@@ -5,7 +5,7 @@
 #include "reports/section.h"
 
 typedef struct total {
-    size_t subjects, variants, ok, failed, not_run, with_best;
+    size_t subjects, run, variants, ok, given_up, failed, not_run, with_best; /* run: of all evaluations; the others: of variants, by the newest row */
     mt_geomean by_default, by_baseline, of_floor;
     double least_of_floor, most_of_floor;
 } total;
@@ -14,8 +14,10 @@ static void count(const mt_report_subject *s, total *t)
 {
     t->subjects++;
     for (size_t i = 0; i < s->count; i++) {
+        t->run += mt_outcome_is_run(s->rows[i].kind);
         t->variants += s->rows[i].is_newest;
         t->ok += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK;
+        t->given_up += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_CENSORED;
         t->failed += s->rows[i].is_newest && mt_row_has_failed(&s->rows[i]);
         t->not_run += s->rows[i].is_newest && !mt_outcome_is_run(s->rows[i].kind);
     }
@@ -47,10 +49,11 @@ static void add_means(const total *t, mt_doc *doc)
 
 static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
 {
-    mt_doc_figure(doc, "Evaluations", "%zu", data->rows);
+    mt_doc_figure(doc, "Evaluations", "%zu", t->run);
     mt_doc_figure(doc, t->subjects == 1 ? "Subject with a winner" : "Subjects with a winner", "%zu of %zu", t->with_best, t->subjects);
     if (are_alike(data)) add_means(t, doc);
     mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants);
+    if (t->given_up) mt_doc_figure(doc, "Given up as too slow", "%zu of %zu", t->given_up, t->variants);
     if (t->not_run) mt_doc_figure(doc, "Not run", "%zu of %zu", t->not_run, t->variants);
 }
 
@@ -85,14 +88,14 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_text(doc, mt_l2_name(first->l2));
     mt_doc_text(doc, mt_origin_name(first->origin));
     const double numbers[] = {(double)t->subjects, (double)t->with_best, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor),
-                              (double)t->variants, (double)t->ok, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
+                              (double)t->variants, (double)t->ok, t->given_up ? (double)t->given_up : NAN, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }
 
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
     static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
-                                        {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"Floor, % of time", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
+                                        {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"Floor, % of time", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Given up", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
         bool is_first = true;
@@ -114,7 +117,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     if (all.by_default.count || all.by_baseline.count || all.of_floor.count) add_bars(context->data, doc);
     add_groups(context->data, doc);
     mt_doc_note(doc, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together. Factors are geometric means over subjects, of times: × as fast as default 1.50 means that the "
-                     "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat. Not run: a constraint excludes the variant, or the recording lacks it.");
+                     "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat. Given up: too slow to be timed in full. Not run: a constraint excludes the variant, or the recording lacks it.");
     return MT_OK;
 }
 

@@ -171,10 +171,18 @@
     cell.append(link);
   }
 
+  // A section's address keeps what it was gone to from, so that Back and Forward show it again; null = all shapes.
+  function askedFor() {
+    const asked = /^#s=(\d+)$/.exec(location.hash);
+    if (asked) return document.querySelector(`#best td[data-s="${asked[1]}"]`) ? asked[1] : null;
+    if (['', '#', '#best'].includes(location.hash)) return null;
+    if (!history.state) history.replaceState({ subject: document.body.dataset.subject ?? null }, '');
+    return history.state.subject;
+  }
+
   const { title } = document;
   function showSubject() {
-    const asked = /^#s=(\d+)$/.exec(location.hash);
-    const id = asked && document.querySelector(`#best td[data-s="${asked[1]}"]`) ? asked[1] : null;
+    const id = askedFor();
     if ((document.body.dataset.subject ?? null) === id) return;
     if (id) document.body.dataset.subject = id;
     else delete document.body.dataset.subject;
@@ -193,12 +201,11 @@
       row.querySelector('.more').open = true;
     }
     document.dispatchEvent(new CustomEvent('subjectchange', { detail: id === null ? null : Number(id) }));
-    scrollTo(0, 0);
+    if (history.state) document.querySelector(location.hash)?.scrollIntoView();
+    else scrollTo(0, 0);
   }
   document.querySelector('nav ol').before(back);
-  addEventListener('hashchange', () => {
-    if (location.hash.startsWith('#s=') || !document.body.dataset.subject || location.hash === '#best') showSubject();
-  });
+  addEventListener('hashchange', showSubject);
   showSubject();
 
   // ---- the section in view ----

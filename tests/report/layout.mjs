@@ -64,6 +64,23 @@ for (const width of [390, 1280]) {
   });
 }
 
+test('every link to a section fits its highlight', async () => {
+  const view = await open('msda', { width: 1280 });
+  const wide = await view.page.locator('nav ol a').evaluateAll((all) => all.filter((a) => { a.setAttribute('aria-current', 'true'); return a.scrollWidth > a.clientWidth; }).map((a) => a.textContent));
+  assert.deepEqual(wide, []);
+  await view.close();
+});
+
+for (const width of [390, 1280]) {
+  test(`what production gets is read without scrolling sideways, ${width} pixels`, async () => {
+    const view = await open('msda', { width });
+    const cut = await view.page.locator('#lookup .group .t').evaluateAll((all) => all.filter((box) => { box.style.contentVisibility = 'visible'; return box.scrollWidth > box.clientWidth + 1; }).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`));
+    assert.deepEqual(cut, []);
+    assert.equal(await view.page.locator('#lookup .group').count(), 2);
+    await view.close();
+  });
+}
+
 test('a filter finds the GPU that a heading tells', async () => {
   const view = await open('msda');
   const groups = await view.page.locator('#best .group').evaluateAll((all) => all.map((group) => ({ title: group.querySelector('h3').textContent, rows: group.querySelectorAll('tbody tr').length })));

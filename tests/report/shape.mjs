@@ -184,6 +184,84 @@ test('nothing keeps the place of a chart that is not there yet, once it is', asy
   await view.close();
 });
 
+test('pairs of values that failed are marked in the heat map', async () => {
+  const view = await openShape('live');
+  const { failed, blank } = await view.page.evaluate(() => {
+    const pairs = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
+    const [rows, columns] = [...pairs.figure.querySelectorAll('select')].map((select) => Number(select.value));
+    const { levels, kind, us, newest } = pairs.subject.points;
+    const { kinds, failures } = pairs.shared;
+    const timed = new Set(us.map((time, i) => (time === null ? '' : `${levels[columns][i]},${levels[rows][i]}`)));
+    const all = us.map((time, i) => (time === null && newest[i] && failures.includes(kinds[kind[i]]) ? `${levels[columns][i]},${levels[rows][i]}` : '')).filter((at) => at && !timed.has(at));
+    const marked = pairs.plots[0].chart.getOption().series[0].data.filter((d) => d.failed && d.label.formatter === '×');
+    return { failed: new Set(all).size, blank: new Set(all).size - marked.length };
+  });
+  assert.ok(failed > 0, 'no pair failed: not what this is for');
+  assert.equal(blank, 0);
+  await view.close();
+});
+
+// A shape that is not the charts' first choice, its row and its neighbours.
+const another = (page) => page.evaluate(() => {
+  const { shared, state } = window.report.views[0];
+  return shared.subjects.find((s, i) => i !== state.subject && s.winner && s.total > 3 && shared.subjects.some((o) => o !== s && o.gpuKey === s.gpuKey && o.winner && o.flops)).place;
+});
+const charted = (page) => page.evaluate(() => { const { shared, state } = window.report.views[0]; return { place: shared.subjects[state.subject].place, picked: shared.subjects[Number(document.getElementById('subject').value)].place, shown: document.body.dataset.subject }; });
+
+test('a page opened on a shape, whichever it is, has that shape\'s charts', async () => {
+  const first = await open('msda');
+  const place = await another(first.page);
+  await first.close();
+  const view = await open('msda', { hash: `#s=${place}` });
+  assert.deepEqual(await charted(view.page), { place, picked: place, shown: String(place) });
+  await view.page.reload();
+  assert.deepEqual(await charted(view.page), { place, picked: place, shown: String(place) });
+  quiet(view);
+  await view.close();
+});
+
+test('Back and Forward show what was there: all shapes, a shape, its sections', async () => {
+  const view = await open('msda');
+  const { page } = view;
+  const place = await another(page);
+  const rows = () => page.locator('#best td[data-s]:visible').count();
+  const all = await rows();
+  const shows = (wanted) => page.waitForFunction((id) => (document.body.dataset.subject ?? null) === id, wanted === null ? null : String(wanted));
+  await page.locator(`#best td[data-s="${place}"] a`).click();
+  await shows(place);
+  await page.locator('nav a[href="#convergence"]').click();
+  await page.waitForFunction(() => location.hash === '#convergence');
+  await shows(place);
+  await page.locator('#back').click();
+  await shows(null);
+  assert.equal(await rows(), all);
+  await page.goBack();
+  await shows(place);
+  assert.equal(await rows(), 1);
+  assert.ok(page.url().endsWith('#convergence'));
+  await page.goBack();
+  await page.goBack();
+  await shows(null);
+  assert.equal(await rows(), all, 'a page without an address has all shapes');
+  await page.goForward();
+  await shows(place);
+  assert.equal((await charted(page)).place, place);
+  quiet(view);
+  await view.close();
+});
+
+test('nothing on a shape\'s page counts all shapes', async () => {
+  const first = await open('msda');
+  const place = await another(first.page);
+  await first.close();
+  const view = await open('msda', { hash: `#s=${place}` });
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+  const counts = await view.page.locator('.group > p:visible, caption small:visible').allTextContents();
+  assert.deepEqual(counts, []);
+  if ((await sections(view.page)).includes('roofline')) assert.ok((await series(view.page, 'roofline')).find(({ name }) => name === 'best of each subject').size <= 1);
+  await view.close();
+});
+
 test('its name is in the title, and not in each row', async () => {
   const view = await openShape('msda');
   const name = await view.page.locator('#best td[data-s]:visible').first().textContent();

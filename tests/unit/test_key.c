@@ -181,11 +181,13 @@ END_TEST
 
 START_TEST(pairs_of_a_text)
 {
-    ck_assert(mt_key_has_pair("A=1;B=92,46;C=x", "B=92,46", 7));
-    ck_assert(mt_key_has_pair("A=1;B=92,46;C=x", "C=x;D=1", 3));
-    ck_assert(!mt_key_has_pair("A=1;B=92,46;C=x", "B=92", 4));
-    ck_assert(!mt_key_has_pair("A=12", "A=1", 3));
-    ck_assert(!mt_key_has_pair("", "A=1", 3));
+    ck_assert(!mt_key_is_told("B=92,46", 7, "A=1;B=92,46;C=x"));
+    ck_assert(!mt_key_is_told("C=x;D=1", 3, "A=1;B=92,46;C=x"));
+    ck_assert(mt_key_is_told("B=92", 4, "A=1;B=92,46;C=x"));
+    ck_assert(mt_key_is_told("A=1", 3, "A=12"));
+    ck_assert(mt_key_is_told("A=1", 3, ""));
+    ck_assert(mt_key_is_told("A=1", 3, NULL));
+    ck_assert(mt_key_is_told("ALGO=a", 6, "ALGO=a"));
 }
 END_TEST
 

@@ -237,6 +237,11 @@ int mt_text_natural(const char *a, size_t a_length, const char *b, size_t b_leng
     return a_length != b_length ? (a_length > b_length ? 1 : -1) : memcmp(a, b, a_length); /* "01" and "1" are two texts */
 }
 
+int mt_text_decimals(double us)
+{
+    return us < 10 ? 3 : us < 1000 ? 2 : us < 10000 ? 1 : 0;
+}
+
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count)
 {
     size_t length = strlen(word);

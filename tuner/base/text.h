@@ -26,6 +26,8 @@ void mt_text_defuse(char *text, size_t length);
 void mt_text_one_line(char *text, size_t length);
 /* The order of two texts in which the numbers in them, as long as they may be, count as numbers: "a2" before "a10". 0 = the same text. */
 int mt_text_natural(const char *a, size_t a_length, const char *b, size_t b_length);
+/* How many decimals people are shown of a time in microseconds (or of another quantity in a unit that fits it): a short one keeps its interval, a long one has none that mean nothing. */
+int mt_text_decimals(double us);
 /* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
 

@@ -33,7 +33,7 @@ export function summary(view) {
       legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\nthe ${seriesName} takes ${times(value)} as long as the best`)),
       series: bars.map(([name, column, color], n) => ({
-        name, type: 'bar', z: 6, barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, backgroundColor: t.card, formatter: ({ value }) => `${number(value)} ×` },
+        name, type: 'bar', z: 6, barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, backgroundColor: t.card, padding: [1, 4], formatter: ({ value }) => `${number(value)} ×` },
         data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.text, true), label: { show: false } }] },
       })),
     }), heightOf(rows.length, bars.length > 2 ? 50 : 40), note);

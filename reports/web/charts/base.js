@@ -106,6 +106,15 @@ export function axis(t, name, extra = {}) {
   };
 }
 
+// Labels of an axis by powers of two: one of its ends that is none has a label only where the power beside it leaves room.
+export function powers(low, high, height) {
+  const room = (18 * Math.log2(high / low)) / height;
+  return (v) => {
+    const off = Math.abs(Math.log2(v) - Math.round(Math.log2(v)));
+    return off > 1e-9 && off < room ? '' : number(v);
+  };
+}
+
 export const legend = (t, extra = {}) => ({ type: 'scroll', top: 0, left: 0, textStyle: { color: t.text, fontSize: 12 }, pageTextStyle: { color: t.muted }, pageIconColor: t.muted, inactiveColor: t.axis, itemWidth: 16, itemHeight: 10, ...extra });
 
 export const line = (t, name, value, color, isX = false) => ({ [isX ? 'xAxis' : 'yAxis']: value, lineStyle: { color, type: 'dashed', width: 1.5 }, label: { formatter: plain(name), color, position: 'insideEndTop', fontSize: 11 } });

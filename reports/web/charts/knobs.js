@@ -1,5 +1,5 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
-import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
+import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
 // Knobs with more than one value, those that explain most first; knobs without figures, which the winner lacks, last.
 const ranked = (subject) => subject.ranked.filter((k) => subject.knobs[k].values.length > 1);
@@ -120,7 +120,7 @@ function timesOver(view, k, t) {
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
     xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
-    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 16 + 7 * String(Math.floor(top * 1.5)).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 16 + 7 * String(Math.floor(top * 1.5)).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: powers(s.fastest * 0.94, top * 1.5, 260) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
       ...(winner === undefined ? [] : [{ name: 'the winner', type: 'scatter', xAxisIndex: 1, symbol: 'diamond', symbolSize: 13, color: t.best, z: 6, data: [[levels.findIndex((level) => s.knobs[k].values[level] === winner), s.best]] }])],
   };
@@ -166,6 +166,18 @@ function pairCells(s, a, b) {
   return [...least].map(([at, value]) => [at % width, Math.floor(at / width), value]);
 }
 
+// Pairs of which every variant that was run failed, as far as the page knows.
+function failedPairs(view, a, b, timed) {
+  const { levels, kind, us, newest } = view.subject.points;
+  const { kinds, failures } = view.shared;
+  const found = new Map();
+  for (let i = 0; i < us.length && levels[a].length && levels[b].length; i++) {
+    const at = [levels[b][i], levels[a][i]];
+    if (us[i] === null && newest[i] && failures.includes(kinds[kind[i]]) && !timed.has(String(at))) found.set(String(at), [...at, null]);
+  }
+  return [...found.values()];
+}
+
 export function pairs(view) {
   let chosen = [];
   const selects = ['Rows', 'Columns'].map((text, n) => view.select(text, [], '', (value) => { chosen[n] = Number(value); render('mode'); }));
@@ -175,7 +187,8 @@ export function pairs(view) {
     const [a, b] = chosen;
     const place = (k) => new Map(active(s.knobs[k]).map((level, n) => [level, n]));
     const [rows, columns] = [place(a), place(b)];
-    return pairCells(s, a, b).filter(([x, y]) => columns.has(x) && rows.has(y)).map(([x, y, value]) => [columns.get(x), rows.get(y), value]);
+    const timed = pairCells(s, a, b);
+    return [...timed, ...failedPairs(view, a, b, new Set(timed.map(([x, y]) => String([x, y]))))].filter(([x, y]) => columns.has(x) && rows.has(y)).map(([x, y, value]) => [columns.get(x), rows.get(y), value]);
   }
 
   function render(why) {
@@ -189,23 +202,25 @@ export function pairs(view) {
     const [a, b] = chosen;
     if (b === undefined) return view.drawNothing(plot, 'There are no two knobs to cross');
     const data = a === b ? [] : cells(s);
-    const fastest = Math.min(...data.map(([, , v]) => v));
-    const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));
+    const slowdowns = data.map(([, , v]) => v).filter((v) => v !== null);
+    const fastest = Math.min(...slowdowns);
+    const slowest = Math.max(1.02 * fastest, ...slowdowns);
     const part = (v) => Math.log(v / fastest) / Math.log(slowest / fastest);
     const hasRoom = data.length <= 150 && (view.width - 130) / active(s.knobs[b]).length >= 34; // for a number in each cell
     return view.draw(plot, {
       grid: { left: 8, right: 16, top: 10, bottom: 52, containLabel: true },
-      tooltip: tooltip(t, ({ data: d }) => plain(`${s.knobs[b].name}=${s.knobs[b].values[d.value[0]]}  ${s.knobs[a].name}=${s.knobs[a].values[d.value[1]]}\nfastest: ${us(d.value[2] * s.fastest)}  (${times(d.value[2])})`)),
+      tooltip: tooltip(t, ({ data: d }) => plain(`${s.knobs[b].name}=${s.knobs[b].values[d.value[0]]}  ${s.knobs[a].name}=${s.knobs[a].values[d.value[1]]}\n${d.failed ? 'all failed' : `fastest: ${us(d.value[2] * s.fastest)}  (${times(d.value[2])})`}`)),
       xAxis: axis(t, plain(view.isNarrow ? s.knobs[b].name : `${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: labelsOf(s.knobs[b]), splitLine: { show: false }, axisLabel: { color: t.text } }),
       yAxis: axis(t, '', { type: 'category', data: labelsOf(s.knobs[a]), splitLine: { show: false }, axisLabel: { color: t.text } }),
       series: [{
         type: 'heatmap', emphasis: { itemStyle: { borderColor: t.text, borderWidth: 1.5 } },
-        data: data.map((value) => {
-          const color = colorAt(t.scale, part(value[2]));
-          return { value, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: hasRoom, color: inkOn(color), fontSize: 11, formatter: number(value[2], value[2] < 10 ? 3 : 2) } };
+        data: data.map(([x, y, slowdown]) => {
+          const failed = slowdown === null;
+          const color = failed ? t.bad : colorAt(t.scale, part(slowdown));
+          return { value: [x, y, slowdown ?? 0], failed, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: failed || hasRoom, color: inkOn(color), fontSize: 11, formatter: failed ? '×' : number(slowdown, slowdown < 10 ? 3 : 2) } };
         }),
       }],
-    }, Math.min(560, 110 + 34 * s.knobs[a].values.length), a === b ? 'Two different knobs are needed.' : 'Darker blue is faster in the light theme, lighter in the dark one.');
+    }, Math.min(560, 110 + 34 * s.knobs[a].values.length), a === b ? 'Two different knobs are needed.' : `Darker blue is faster in the light theme, lighter in the dark one.${data.length > slowdowns.length ? ' ×: all failed.' : ''}`);
   }
   return render;
 }

@@ -20,7 +20,16 @@ const views = [];
 
 function choose(subject) {
   state.subject = subject;
+  const picker = document.getElementById('subject');
+  if (picker) picker.value = String(subject);
   for (const view of views) if (view.isLive && view.render.length) view.render('subject');
+}
+
+// The shape that the page shows alone, by its place in the tables; null = all.
+function follow(place) {
+  const found = shared.subjects.findIndex((s) => s.place === place);
+  document.body.classList.toggle('no-charts', place !== null && found < 0);
+  if (shared.subjects.length) choose(found < 0 ? state.subject : found);
 }
 
 function addPicker() {
@@ -40,13 +49,6 @@ function addPicker() {
   select.addEventListener('change', () => {
     if (document.body.dataset.subject) location.hash = `s=${shared.subjects[Number(select.value)].place}`;
     else choose(Number(select.value));
-  });
-  document.addEventListener('subjectchange', ({ detail }) => {
-    const found = shared.subjects.findIndex((s) => s.place === detail);
-    document.body.classList.toggle('no-charts', detail !== null && found < 0);
-    if (found < 0) return;
-    select.value = String(found);
-    choose(found);
   });
   document.getElementById('controls').prepend(label);
 }
@@ -104,11 +106,13 @@ function start() {
     seen.observe(figure);
     sized.observe(figure);
   }
+  const { subject } = document.body.dataset; // a page opened on a shape
+  follow(subject === undefined ? null : Number(subject));
+  document.addEventListener('subjectchange', ({ detail }) => follow(detail));
   document.addEventListener('themechange', () => { for (const view of views) if (view.isLive) view.render('theme'); });
   addEventListener('beforeprint', () => { drawAll('print'); for (const view of views) view.flatten(); });
   addEventListener('afterprint', () => { for (const view of views) view.unflatten(); drawAll('theme'); });
 }
 
 start();
-dispatchEvent(new Event('hashchange')); // a page opened on a shape
 window.report = { views, echarts, drawAll, theme }; // for tests and for the curious

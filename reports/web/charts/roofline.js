@@ -25,7 +25,7 @@ export default function roofline(view) {
   const plot = view.plot(420);
   return (why) => {
     const t = theme();
-    const subjects = view.shared.subjects.filter((s) => hasModel(s) && s.winner && s.gpuKey === view.subject.gpuKey);
+    const subjects = view.shared.subjects.filter((s) => hasModel(s) && s.winner && s.gpuKey === view.subject.gpuKey && (!document.body.dataset.subject || s === view.subject)); // a shape's page has its own alone
     const s = hasModel(view.subject) ? view.subject : subjects[0];
     if (!s) return view.drawNothing(plot, 'This subject has no model');
     const gpu = view.data.gpus[s.gpuKey];

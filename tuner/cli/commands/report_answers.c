@@ -52,7 +52,7 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     return added->kernel && added->kernel_key && added->kinds ? MT_OK : MT_ERR_NO_MEMORY;
 }
 
-static const mt_report_answer misnamed = {"nothing: these are not the kernel's values", NAN, NAN, ""};
+static const mt_report_answer misnamed = {"nothing: these are not the kernel's values", NAN, NAN, false};
 
 /* Fills a.query; false where the store does not know the GPU or the kernel's programs. *fits: the values are such as the kernel's shapes have. */
 static bool put_together(const mt_report_answers *answers, asking *a, bool *fits)
@@ -72,22 +72,21 @@ static bool put_together(const mt_report_answers *answers, asking *a, bool *fits
     return true;
 }
 
-static const char *words_of(tunelookup_match match)
+/* A row of the shape's own, or of a like GPU: its slowdown is that over the shape's workloads. */
+static bool is_predicted(const tunelookup_result *result)
 {
-    switch (match) {
+    return result->match != TUNELOOKUP_MATCH_NONE && result->match != TUNELOOKUP_MATCH_EXACT && !(result->match == TUNELOOKUP_MATCH_ARCHITECTURE && result->slowdown_bound == result->expected_slowdown);
+}
+
+static const char *words_of(const tunelookup_result *result)
+{
+    switch (result->match) {
     case TUNELOOKUP_MATCH_EXACT: return "its own row";
     case TUNELOOKUP_MATCH_NEAREST: return "a prediction";
-    case TUNELOOKUP_MATCH_ARCHITECTURE: return "a row of a like GPU";
+    case TUNELOOKUP_MATCH_ARCHITECTURE: return is_predicted(result) ? "a row of a like GPU" : "a row of a like GPU, measured there";
     case TUNELOOKUP_MATCH_DEFAULT: return "the default";
     default: return "nothing";
     }
-}
-
-/* A row of the shape's own bounds nothing: its slowdown is that over the shape's workloads. */
-static const char *measured_by(const tunelookup_result *result)
-{
-    if (result->match == TUNELOOKUP_MATCH_EXACT) return "measured";
-    return result->match == TUNELOOKUP_MATCH_ARCHITECTURE && result->slowdown_bound == result->expected_slowdown ? "measured on that GPU" : NULL;
 }
 
 static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
@@ -103,7 +102,7 @@ static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *
     }
     if (!plan || tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
     bool has_any = result.match != TUNELOOKUP_MATCH_NONE;
-    *answer = (mt_report_answer){words_of(result.match), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, measured_by(&result)};
+    *answer = (mt_report_answer){words_of(&result), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, is_predicted(&result)};
     return true;
 }
 

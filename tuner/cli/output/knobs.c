@@ -5,19 +5,13 @@
 #include "db/key.h"
 #include "tuner/cli/output/print.h"
 
-/* The algorithm is told always: a line is of one variant, and that is its name. */
-static bool is_told(const char *item, size_t length, const char *usual)
-{
-    return !usual || !*usual || strncmp(item, "ALGO=", 5) == 0 || !mt_key_has_pair(usual, item, length);
-}
-
 /* The knobs that are told, or the others. Returns how many there were. */
 static size_t add_some(mt_strbuf *out, const char *variant, const char *usual, bool told)
 {
     size_t count = 0, begin = out->length;
     for (const char *at = variant; at && *at;) {
         size_t length = strcspn(at, ";");
-        if (is_told(at, length, usual) == told) {
+        if (mt_key_is_told(at, length, usual) == told) {
             if (out->length > begin) mt_strbuf_add_char(out, ' ');
             mt_print_knob(out, at, length);
             count++;

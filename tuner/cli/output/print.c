@@ -29,18 +29,13 @@ void mt_tell(const char *format, ...)
     va_end(args);
 }
 
-static int decimals_of(double us)
-{
-    return us < 10 ? 3 : us < 1000 ? 2 : us < 10000 ? 1 : 0;
-}
-
 const char *mt_print_us(double ns, char *out, size_t size)
 {
     double us = ns / 1e3;
     if (!isfinite(us))
         snprintf(out, size, "-");
     else
-        snprintf(out, size, "%.*f µs", decimals_of(us), us);
+        snprintf(out, size, "%.*f µs", mt_text_decimals(us), us);
     return out;
 }
 
@@ -58,7 +53,7 @@ const char *mt_print_energy(double uj, double error_uj, char *out, size_t size)
     if (!isfinite(uj) || !isfinite(error_uj))
         snprintf(out, size, "-");
     else
-        snprintf(out, size, "%.*f %s ± %.2g %s", decimals_of(uj / scale), uj / scale, unit, error_uj / scale, unit);
+        snprintf(out, size, "%.*f %s ± %.2g %s", mt_text_decimals(uj / scale), uj / scale, unit, error_uj / scale, unit);
     return out;
 }
 
@@ -66,7 +61,7 @@ const char *mt_print_interval(double median_ns, double low_ns, double high_ns, c
 {
     double us = median_ns / 1e3, half = fmax(high_ns - median_ns, median_ns - low_ns) / 1e3;
     if (!isfinite(us) || !isfinite(half)) return mt_print_us(median_ns, out, size);
-    snprintf(out, size, "%.*f µs ± %.*f µs", decimals_of(us), us, decimals_of(us), half);
+    snprintf(out, size, "%.*f µs ± %.*f µs", mt_text_decimals(us), us, mt_text_decimals(us), half);
     return out;
 }
 
