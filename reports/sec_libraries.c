@@ -50,4 +50,4 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
 }
 
 extern const mt_section mt_section_libraries;
-const mt_section mt_section_libraries = {"libraries", "Against baselines", render};
+const mt_section mt_section_libraries = {"libraries", "Against libraries", render};

@@ -130,7 +130,7 @@ mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_que
 
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
-    return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
+    return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id AND m.subject_id = s.id AND m.outcome = 'ok' "
                       "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES "WHERE " SUBJECT_FILTER SUBJECT_ORDER, filter, 0, callback, context, err);
 }
 

@@ -178,6 +178,10 @@ START_TEST(best_is_ordered)
     seen best = {0};
     ck_ok(mt_query_best(store, NULL, see, &best, &fixture_err));
     ck_assert_str_eq(best.variants, "V=0 V=1 V=2 V=3 V=4 "); /* GPUs with one subject behind the one with three */
+    fixture_sql("UPDATE measurement SET outcome = 'wrong_result' WHERE id = (SELECT measurement_id FROM best ORDER BY subject_id LIMIT 1)"); /* whoever wrote that: it wins nothing */
+    best = (seen){0};
+    ck_ok(mt_query_best(store, NULL, see, &best, &fixture_err));
+    ck_assert_int_eq(best.count, 4);
     mt_store_close(store);
 }
 END_TEST
