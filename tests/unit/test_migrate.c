@@ -149,6 +149,7 @@ END_TEST
 static void as_nobody(void (*body)(void))
 {
     int status;
+    if (geteuid() == 0 && !fixture_is_in_reach()) return;
     pid_t child = fork();
     if (child == 0) {
         if (geteuid() == 0 && setreuid(65534, 65534) != 0) _exit(2);
