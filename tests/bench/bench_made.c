@@ -156,8 +156,8 @@ static mt_status build(const struct made *m, bench_space *out, mt_error *err)
     MT_TRY(mt_spec_parse("made.ini", text, strlen(text), &out->spec, err));
     MT_TRY(mt_space_create(out->spec, &out->spec->shapes[0], &facts, &out->space, err));
     size_t count = mt_space_count(out->space);
-    out->cost_ns = mt_alloc(count, sizeof *out->cost_ns);
-    if (!out->cost_ns) {
+    out->time_ns = mt_alloc(count, sizeof *out->time_ns);
+    if (!out->time_ns) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
         goto done;
     }
@@ -165,8 +165,8 @@ static mt_status build(const struct made *m, bench_space *out, mt_error *err)
     for (size_t i = 0; i < count; i++) {
         mt_point point;
         mt_space_at(out->space, i, &point);
-        out->cost_ns[i] = m->cost(out->spec, &point, m->seed);
-        out->best_ns = fmin(out->best_ns, out->cost_ns[i]);
+        out->time_ns[i] = m->cost(out->spec, &point, m->seed);
+        out->best_ns = fmin(out->best_ns, out->time_ns[i]);
     }
 done:
     if (st != MT_OK) bench_space_free(out);

@@ -58,7 +58,7 @@ static mt_status read_table(const mt_spec *spec, const char *path, struct table 
 static void find_best(bench_space *space)
 {
     space->best_ns = INFINITY;
-    for (size_t i = 0; i < mt_space_count(space->space); i++) space->best_ns = fmin(space->best_ns, space->cost_ns[i]);
+    for (size_t i = 0; i < mt_space_count(space->space); i++) space->best_ns = fmin(space->best_ns, space->time_ns[i]);
 }
 
 /* A list's points are sorted when they become a space: every cost moves to where its point is now. costs[i] is that of points[i]. */
@@ -91,7 +91,7 @@ mt_status bench_space_load(const char *name, bench_space *out, mt_error *err)
         if (strcmp(out->spec->shapes[i].name, table.shape) == 0) shape = &out->spec->shapes[i];
     }
     MT_TRY(mt_space_create_recorded(out->spec, shape, &facts, table.points, table.count, &out->space, err));
-    MT_TRY(place_costs(out->space, table.points, table.costs, table.count, &out->cost_ns, err));
+    MT_TRY(place_costs(out->space, table.points, table.costs, table.count, &out->time_ns, err));
     find_best(out);
 done:
     mt_free(table.points);
@@ -104,7 +104,7 @@ void bench_space_free(bench_space *space)
 {
     mt_space_free(space->space);
     mt_spec_free(space->spec);
-    mt_free(space->cost_ns);
+    mt_free(space->time_ns);
     *space = (bench_space){0};
 }
 
@@ -138,7 +138,7 @@ static mt_status shuffle(bench_space *space, uint64_t seed, mt_error *err)
     space->spec->constraint_count = 0;
     mt_status st = mt_space_create_recorded(spec, mt_space_shape(space->space), &facts, points, count, &shuffled, err);
     double *costs = NULL;
-    if (st == MT_OK) st = place_costs(shuffled, points, space->cost_ns, count, &costs, err);
+    if (st == MT_OK) st = place_costs(shuffled, points, space->time_ns, count, &costs, err);
     mt_free(points);
     if (st != MT_OK) {
         mt_space_free(shuffled);
@@ -146,9 +146,9 @@ static mt_status shuffle(bench_space *space, uint64_t seed, mt_error *err)
         return st;
     }
     mt_space_free(space->space);
-    mt_free(space->cost_ns);
+    mt_free(space->time_ns);
     space->space = shuffled;
-    space->cost_ns = costs;
+    space->time_ns = costs;
     return MT_OK;
 }
 
@@ -163,8 +163,8 @@ mt_status bench_space_perturb(bench_space *space, const char *how, mt_error *err
     mt_rng_seed(&rng, 99);
     if (strncmp(how, "shuffle=", 8) == 0) st = shuffle(space, (uint64_t)number, err);
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(how, "pow=", 4) == 0) space->cost_ns[i] = pow(space->cost_ns[i], number);
-        if (strncmp(how, "noise=", 6) == 0) space->cost_ns[i] *= 1 + number / 100 * fabs(mt_rng_normal(&rng));
+        if (strncmp(how, "pow=", 4) == 0) space->time_ns[i] = pow(space->time_ns[i], number);
+        if (strncmp(how, "noise=", 6) == 0) space->time_ns[i] *= 1 + number / 100 * fabs(mt_rng_normal(&rng));
     }
     find_best(space);
     snprintf(space->name + length, sizeof space->name - length, " %s", how);

@@ -8,7 +8,7 @@ typedef struct bench_space {
     char name[64];
     mt_spec *spec;
     mt_space *space;
-    double *cost_ns; /* by index; INFINITY = failed */
+    double *time_ns; /* by index; INFINITY = failed */
     double best_ns;
 } bench_space;
 

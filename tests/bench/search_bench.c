@@ -44,7 +44,7 @@ static double rough_prior(const void *context, size_t point)
 {
     const bench_space *space = context;
     double chance = (double)((point + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 11) * 0x1p-53;
-    return (isfinite(space->cost_ns[point]) ? space->cost_ns[point] : 2 * space->best_ns) * exp(chance - 0.5);
+    return (isfinite(space->time_ns[point]) ? space->time_ns[point] : 2 * space->best_ns) * exp(chance - 0.5);
 }
 
 static double inverted_prior(const void *context, size_t point)
@@ -78,8 +78,8 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
         size_t point = pipe.points[pipe.first];
         pipe.first = (pipe.first + 1) % MAX_WIDTH;
         pipe.count--;
-        strategy->tell(state, point, space->cost_ns[point]);
-        best = fmin(best, space->cost_ns[point]);
+        strategy->tell(state, point, space->time_ns[point]);
+        best = fmin(best, space->time_ns[point]);
         told++;
         if (flat_at == 0 && strategy->outlook && strategy->outlook(state) < MT_FLAT_BELOW) flat_at = told, flat_best = best;
         while (mark < MARKS && marks[mark] == told) tally->percent[mark++][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
@@ -108,7 +108,7 @@ static mt_status find_hints(const bench_space *space, const char *donor_name, si
     *count = 0;
     if (!order) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; order && i < points; i++) order[i] = i;
-    if (order) qsort_r(order, points, sizeof *order, by_cost, donor.cost_ns);
+    if (order) qsort_r(order, points, sizeof *order, by_cost, donor.time_ns);
     for (size_t i = 0; order && i < DONOR_POINTS && i < points; i++) {
         mt_point point;
         mt_space_at(donor.space, order[i], &point);

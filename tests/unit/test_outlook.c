@@ -7,7 +7,7 @@
 
 enum { LONG = 1000 };
 
-/* The process looked `looks` times and promised `gain` by each of its candidates. */
+/* The Gaussian process looked `looks` times and promised `gain` by each of its candidates. */
 static mt_outlook outlook_of(double gain, int candidates, int looks)
 {
     mt_outlook outlook = {0};
@@ -25,7 +25,7 @@ START_TEST(the_largest_promises_are_summed_up)
     mt_outlook_begin(&outlook);
     for (int i = 1; i <= 20; i++) mt_outlook_note(&outlook, log(i % 2 ? i : 21 - i)); /* 1 … 20, not in order */
     mt_outlook_end(&outlook, 0.001);
-    ck_assert_double_eq_tol(outlook.process, 0.001 * (19 + 19 + 17 + 17 + 15 + 15 + 13 + 13), 1e-9);
+    ck_assert_double_eq_tol(outlook.gp, 0.001 * (19 + 19 + 17 + 17 + 15 + 15 + 13 + 13), 1e-9);
     ck_assert_double_eq_tol(outlook.promised, 0.019, 1e-9);
 }
 END_TEST

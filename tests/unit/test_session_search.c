@@ -56,7 +56,7 @@ static size_t probe_ask(void *state, size_t *points, size_t capacity)
     return given;
 }
 
-static void probe_tell(void *state, size_t point, double cost_ns)
+static void probe_tell(void *state, size_t point, double time_ns)
 {
     if (probe.tells < MAX_NOTES) probe.told[probe.tells] = point;
     probe.tells++;
@@ -175,8 +175,8 @@ START_TEST(rows_say_who_asked)
     tune_ok("budget = 60", HUNDRED);
     ck_assert_int_eq(count_by("proposed_by = 'default'"), 1);
     ck_assert_int_ge(count_by("proposed_by = 'first sample'"), 8); /* and while its last results are awaited */
-    ck_assert_int_ge(count_by("proposed_by IN ('process', 'forest')"), 10);
-    ck_assert_int_eq(count_by("proposed_by NOT IN ('default', 'first sample', 'process', 'forest', 'sweep', 'offspring', 'second start', 'walk')"), 0);
+    ck_assert_int_ge(count_by("proposed_by IN ('Gaussian process', 'forest')"), 10);
+    ck_assert_int_eq(count_by("proposed_by NOT IN ('default', 'first sample', 'Gaussian process', 'forest', 'sweep', 'offspring', 'second start', 'walk')"), 0);
     ck_assert_int_eq(count_by("proposed_by IS NULL"), 0);
     tear_down();
     memcpy(strrchr(folder, '-'), "-XXXXXX", 7);

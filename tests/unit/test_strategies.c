@@ -323,7 +323,7 @@ END_TEST
 START_TEST(arms_of_models)
 {
     enum { ASKED = 60 };
-    static const char *const arms[] = {"first sample", "process", "forest", "sweep"};
+    static const char *const arms[] = {"first sample", "Gaussian process", "forest", "sweep"};
     open_kernel_like();
     EACH_STRATEGY(strategy) {
         size_t counts[4] = {0}, point;

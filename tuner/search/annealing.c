@@ -26,15 +26,15 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
     return MT_OK;
 }
 
-static void consider(struct state *state, size_t point, double cost_ns)
+static void consider(struct state *state, size_t point, double time_ns)
 {
     double spent = fmin(1, (double)mt_ledger_told(&state->walk.ledger) / (double)state->budget);
     double temperature = HOT * pow(COLD / HOT, spent);
-    if (!isfinite(cost_ns)) return;
-    bool is_taken = state->here == SIZE_MAX || cost_ns <= state->here_ns || mt_rng_uniform(&state->walk.rng) < exp(-log(cost_ns / state->here_ns) / temperature);
+    if (!isfinite(time_ns)) return;
+    bool is_taken = state->here == SIZE_MAX || time_ns <= state->here_ns || mt_rng_uniform(&state->walk.rng) < exp(-log(time_ns / state->here_ns) / temperature);
     if (!is_taken) return;
     state->here = point;
-    state->here_ns = cost_ns;
+    state->here_ns = time_ns;
 }
 
 /* The next unknown point. Neighbours that are known are considered at once and cost nothing. */
@@ -44,7 +44,7 @@ static bool next_point(void *memory, size_t *point)
     for (int i = 0; i < FREE_MOVES && state->here != SIZE_MAX; i++) {
         if (!mt_random_neighbour(state->walk.ledger.space, &state->walk.rng, state->here, point)) break;
         if (!mt_ledger_knows(&state->walk.ledger, *point)) return true;
-        consider(state, *point, mt_ledger_cost(&state->walk.ledger, *point)); /* of a pending one: NAN, which is not taken */
+        consider(state, *point, mt_ledger_time(&state->walk.ledger, *point)); /* of a pending one: NAN, which is not taken */
     }
     return mt_ledger_draw(&state->walk.ledger, &state->walk.rng, point);
 }
@@ -54,11 +54,11 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     return mt_walk_ask(memory, next_point, points, capacity);
 }
 
-static void tell(void *memory, size_t point, double cost_ns)
+static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
-    mt_ledger_tell(&state->walk.ledger, point, cost_ns);
-    consider(state, point, cost_ns);
+    mt_ledger_tell(&state->walk.ledger, point, time_ns);
+    consider(state, point, time_ns);
 }
 
 extern const mt_strategy mt_strategy_annealing;

@@ -261,7 +261,7 @@ static bool fit_gp(mt_model_search *search, size_t *places)
     return is_done;
 }
 
-/* Of a large space's random sample: the more points the process has, the fewer, so that a proposal stays cheap. */
+/* Of a large space's random sample: the more points the Gaussian process has, the fewer, so that a proposal stays cheap. */
 static size_t pool_limit(const mt_model_search *search)
 {
     if (mt_space_count(search->ledger.space) <= LARGE) return search->gp.pool_size;

@@ -20,15 +20,15 @@ static double log2_of(const mt_features *features, float value)
     return (double)item->low + (double)value / (double)item->scale;
 }
 
-/* As the targets are: −speed, 1 at the reference. */
+/* As the targets are: −speed, 1 at the median. */
 static double speed_of(const mt_belief *belief, const mt_features *features, float value)
 {
-    return fmax(-exp2(belief->reference - log2_of(features, value)), LEAST_SPEED);
+    return fmax(-exp2(belief->median_log2 - log2_of(features, value)), LEAST_SPEED);
 }
 
 static bool is_success(const mt_evaluation *item)
 {
-    return !item->is_pending && isfinite(item->cost_ns);
+    return !item->is_pending && isfinite(item->time_ns);
 }
 
 static float value_at(const mt_features *features, const float *rows, size_t place)
@@ -36,15 +36,15 @@ static float value_at(const mt_features *features, const float *rows, size_t pla
     return rows[place * features->count + features->prior_feature];
 }
 
-/* The reference is the median of what is believed of the successes. Returns their number; 0 also when memory ran out. */
-static size_t set_reference(mt_belief *belief, const mt_features *features, const mt_ledger *ledger, const float *rows)
+/* Returns the number of successes, of which the median is taken; 0 also when memory ran out. */
+static size_t set_median(mt_belief *belief, const mt_features *features, const mt_ledger *ledger, const float *rows)
 {
     double *logs = mt_alloc(ledger->count + 1, sizeof *logs);
     size_t count = 0;
     for (size_t i = 0; logs && i < ledger->count; i++)
         if (is_success(&ledger->items[i])) logs[count++] = log2_of(features, value_at(features, rows, i));
     if (count > 0) mt_stats_sort(logs, count);
-    if (count > 0) belief->reference = mt_stats_median(logs, count);
+    if (count > 0) belief->median_log2 = mt_stats_median(logs, count);
     mt_free(logs);
     return count;
 }
@@ -74,7 +74,7 @@ void mt_belief_learn(mt_belief *belief, const mt_features *features, const mt_le
 {
     belief->slope = 0;
     if (features->prior_feature == SIZE_MAX) return;
-    size_t count = set_reference(belief, features, ledger, rows);
+    size_t count = set_median(belief, features, ledger, rows);
     if (count < 2) return;
     for (size_t i = 0; i < ledger->count; i++) targets[i] *= scale;
     set_slope(belief, features, ledger, rows, targets, count);

@@ -8,7 +8,7 @@
 enum { MT_BELIEVED_POINTS = 8 };
 
 typedef struct mt_belief {
-    double slope, reference, centre; /* slope 0: results contradict it, or there is none */
+    double slope, median_log2, centre; /* median_log2: of what is believed of the successes. slope 0: results contradict it, or there is none */
     size_t ranked[MT_BELIEVED_POINTS], ranked_count, next; /* the fastest believed, no two alike */
     bool is_ranked;
 } mt_belief; /* zero-initialise */

@@ -22,7 +22,7 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 static bool is_complete(const struct state *state)
 {
     for (size_t i = 0; i < state->member_count; i++) {
-        if (isnan(mt_ledger_cost(&state->walk.ledger, state->members[i]))) return false;
+        if (isnan(mt_ledger_time(&state->walk.ledger, state->members[i]))) return false;
     }
     return state->member_count == POPULATION;
 }
@@ -31,9 +31,9 @@ static void succeed(struct state *state)
 {
     state->parent_count = 0;
     for (size_t i = 0; i < state->member_count; i++) {
-        double cost = mt_ledger_cost(&state->walk.ledger, state->members[i]);
+        double time_ns = mt_ledger_time(&state->walk.ledger, state->members[i]);
         size_t at = state->parent_count++;
-        for (; at > 0 && mt_ledger_cost(&state->walk.ledger, state->parents[at - 1]) > cost; at--) state->parents[at] = state->parents[at - 1];
+        for (; at > 0 && mt_ledger_time(&state->walk.ledger, state->parents[at - 1]) > time_ns; at--) state->parents[at] = state->parents[at - 1];
         state->parents[at] = state->members[i];
     }
     state->member_count = 0;
@@ -55,7 +55,7 @@ static bool is_member(const struct state *state, size_t point)
     return false;
 }
 
-/* The next member. Children that are known already join for free, with the cost that is known; they must not be all there is. */
+/* The next member. Children that are known already join for free, with the time that is known; they must not be all there is. */
 static bool next_member(struct state *state, size_t *point)
 {
     const mt_space *space = state->walk.ledger.space;
@@ -88,11 +88,11 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     return given;
 }
 
-static void tell(void *memory, size_t point, double cost_ns)
+static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
     bool was_asked = mt_ledger_knows(&state->walk.ledger, point);
-    mt_ledger_tell(&state->walk.ledger, point, cost_ns);
+    mt_ledger_tell(&state->walk.ledger, point, time_ns);
     /* What the session knew already is as good a first generation as any. */
     if (!was_asked && state->parent_count == 0 && state->member_count < POPULATION) state->members[state->member_count++] = point;
 }

@@ -24,23 +24,23 @@ static size_t add(mt_ledger *ledger, mt_evaluation item)
 
 bool mt_ledger_ask(mt_ledger *ledger, size_t point, double expected_ns)
 {
-    if (add(ledger, (mt_evaluation){point, expected_ns, true, expected_ns}) == SIZE_MAX) return false;
+    if (add(ledger, (mt_evaluation){point, expected_ns, true, expected_ns, NULL}) == SIZE_MAX) return false;
     ledger->pending_count++;
     return true;
 }
 
-size_t mt_ledger_tell(mt_ledger *ledger, size_t point, double cost_ns)
+size_t mt_ledger_tell(mt_ledger *ledger, size_t point, double time_ns)
 {
     size_t place;
     if (!mt_index_map_get(&ledger->places, point, &place)) {
-        place = add(ledger, (mt_evaluation){point, cost_ns, false, NAN});
+        place = add(ledger, (mt_evaluation){point, time_ns, false, NAN, NULL});
         if (place == SIZE_MAX) return SIZE_MAX;
     }
     mt_evaluation *item = &ledger->items[place];
     if (item->is_pending) ledger->pending_count--;
     item->is_pending = false;
-    item->cost_ns = cost_ns;
-    bool is_better = isfinite(cost_ns) && (ledger->best == SIZE_MAX || ledger->best == place || cost_ns < ledger->items[ledger->best].cost_ns);
+    item->time_ns = time_ns;
+    bool is_better = isfinite(time_ns) && (ledger->best == SIZE_MAX || ledger->best == place || time_ns < ledger->items[ledger->best].time_ns);
     if (is_better) ledger->best = place;
     return place;
 }
@@ -50,11 +50,11 @@ bool mt_ledger_knows(const mt_ledger *ledger, size_t point)
     return mt_index_map_get(&ledger->places, point, NULL);
 }
 
-double mt_ledger_cost(const mt_ledger *ledger, size_t point)
+double mt_ledger_time(const mt_ledger *ledger, size_t point)
 {
     size_t place;
     if (!mt_index_map_get(&ledger->places, point, &place) || ledger->items[place].is_pending) return NAN;
-    return ledger->items[place].cost_ns;
+    return ledger->items[place].time_ns;
 }
 
 size_t mt_ledger_told(const mt_ledger *ledger)
@@ -82,10 +82,10 @@ size_t mt_ledger_elite(const mt_ledger *ledger, size_t *places, size_t capacity)
     size_t count = 0;
     for (size_t i = 0; i < ledger->count; i++) {
         const mt_evaluation *item = &ledger->items[i];
-        if (item->is_pending || !isfinite(item->cost_ns)) continue;
-        if (count == capacity && (capacity == 0 || item->cost_ns >= ledger->items[places[count - 1]].cost_ns)) continue;
+        if (item->is_pending || !isfinite(item->time_ns)) continue;
+        if (count == capacity && (capacity == 0 || item->time_ns >= ledger->items[places[count - 1]].time_ns)) continue;
         size_t at = count < capacity ? count++ : count - 1;
-        for (; at > 0 && ledger->items[places[at - 1]].cost_ns > item->cost_ns; at--) places[at] = places[at - 1];
+        for (; at > 0 && ledger->items[places[at - 1]].time_ns > item->time_ns; at--) places[at] = places[at - 1];
         places[at] = i;
     }
     return count;

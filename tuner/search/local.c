@@ -55,9 +55,9 @@ static void go(struct state *state, size_t point)
 /* Down through what is known. False: no known neighbour is better. */
 static bool descend(struct state *state)
 {
-    double here = mt_ledger_cost(&state->walk.ledger, state->here);
+    double here = mt_ledger_time(&state->walk.ledger, state->here);
     for (size_t i = 0; i < state->around_count; i++) {
-        if (!(mt_ledger_cost(&state->walk.ledger, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
+        if (!(mt_ledger_time(&state->walk.ledger, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
         go(state, state->around[i]);
         return true;
     }
@@ -66,9 +66,9 @@ static bool descend(struct state *state)
 
 static bool is_waiting(const struct state *state)
 {
-    if (isnan(mt_ledger_cost(&state->walk.ledger, state->here))) return true;
+    if (isnan(mt_ledger_time(&state->walk.ledger, state->here))) return true;
     for (size_t i = 0; i < state->around_count; i++) {
-        if (mt_ledger_knows(&state->walk.ledger, state->around[i]) && isnan(mt_ledger_cost(&state->walk.ledger, state->around[i]))) return true;
+        if (mt_ledger_knows(&state->walk.ledger, state->around[i]) && isnan(mt_ledger_time(&state->walk.ledger, state->around[i]))) return true;
     }
     return false;
 }
@@ -76,7 +76,7 @@ static bool is_waiting(const struct state *state)
 /* `here` is a local optimum. Goes on from a kicked point, which may be unknown: then it is written to *point. False: start afresh. */
 static bool kick(struct state *state, size_t *point, bool *is_fresh)
 {
-    bool is_better = state->home == SIZE_MAX || mt_ledger_cost(&state->walk.ledger, state->here) < mt_ledger_cost(&state->walk.ledger, state->home);
+    bool is_better = state->home == SIZE_MAX || mt_ledger_time(&state->walk.ledger, state->here) < mt_ledger_time(&state->walk.ledger, state->home);
     if (is_better) {
         state->home = state->here;
         state->kicks = 0;
@@ -88,7 +88,7 @@ static bool kick(struct state *state, size_t *point, bool *is_fresh)
         if (!mt_random_neighbour(state->walk.ledger.space, &state->walk.rng, *point, point)) return false;
     }
     *is_fresh = !mt_ledger_knows(&state->walk.ledger, *point);
-    if (*is_fresh || !isnan(mt_ledger_cost(&state->walk.ledger, *point))) go(state, *point);
+    if (*is_fresh || !isnan(mt_ledger_time(&state->walk.ledger, *point))) go(state, *point);
     return true;
 }
 
@@ -136,18 +136,18 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     return mt_walk_ask(memory, next_point, points, capacity);
 }
 
-static void tell(void *memory, size_t point, double cost_ns)
+static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
-    mt_ledger_tell(&state->walk.ledger, point, cost_ns);
-    if (!isfinite(cost_ns)) {
+    mt_ledger_tell(&state->walk.ledger, point, time_ns);
+    if (!isfinite(time_ns)) {
         if (point == state->here) state->here = SIZE_MAX; /* a kick into a hole */
         return;
     }
     if (state->here == SIZE_MAX) go(state, point);
     bool is_near = state->is_starting;
     for (size_t i = 0; i < state->around_count && !is_near; i++) is_near = state->around[i] == point;
-    if (is_near && cost_ns < mt_ledger_cost(&state->walk.ledger, state->here)) go(state, point);
+    if (is_near && time_ns < mt_ledger_time(&state->walk.ledger, state->here)) go(state, point);
 }
 
 extern const mt_strategy mt_strategy_local;

@@ -5,23 +5,22 @@
 #include "tuner/base/alloc.h"
 #include "tuner/search/model_search.h"
 
-enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK, HINT, FIRST_SAMPLE };
-static const char *const arm_names[] = {[GP] = "process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start", [WALK] = "walk", [HINT] = "hint",
-                                        [FIRST_SAMPLE] = "first sample"};
+enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
+static const char *const arm_names[] = {[GP] = "Gaussian process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start", [WALK] = "walk"};
 #define WALK_SEED 0x5555u
-enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
+enum { STEPS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
 
-static const enum arm usual[TURNS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
-static const enum arm slow[TURNS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
-static const enum arm stuck[TURNS] = {GP, OFFSPRING, SECOND_START, GP, OFFSPRING, SECOND_START, OFFSPRING};
+/* Schedules: which arm proposes at which step, again and again. */
+static const enum arm usual[STEPS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
+static const enum arm slow[STEPS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
+static const enum arm stuck[STEPS] = {GP, OFFSPRING, SECOND_START, GP, OFFSPRING, SECOND_START, OFFSPRING};
 
 extern const mt_strategy mt_strategy_local;
 
 struct state {
-    mt_model_search search;
+    mt_model_search search; /* first */
     void *walk; /* of the strategy `local`, told of everything */
     size_t hints[HINTS], hint_count, next_hint;
-    mt_index_map arms; /* by which arm each point was asked */
 };
 
 static void destroy(void *memory)
@@ -30,7 +29,6 @@ static void destroy(void *memory)
     if (!state) return;
     mt_model_search_free(&state->search);
     mt_strategy_local.destroy(state->walk);
-    mt_index_map_free(&state->arms);
     mt_free(state);
 }
 
@@ -84,7 +82,7 @@ static bool take_step(struct state *state, mt_proposal *out)
     return false;
 }
 
-static bool take_turn(struct state *state, enum arm arm, mt_proposal *out)
+static bool propose_by(struct state *state, enum arm arm, mt_proposal *out)
 {
     mt_model_search *search = &state->search;
     switch (arm) {
@@ -97,11 +95,11 @@ static bool take_turn(struct state *state, enum arm arm, mt_proposal *out)
     }
 }
 
-/* Offspring and second starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
+/* Offspring and second starts are ordered by the forest: where it is worth less than no model, a search without one has their place. */
 static enum arm choose_arm(const mt_model_search *search)
 {
-    const enum arm *turns = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
-    enum arm arm = turns[search->ledger.count % TURNS];
+    const enum arm *schedule = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
+    enum arm arm = schedule[search->ledger.count % STEPS];
     return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
 }
 
@@ -111,51 +109,28 @@ static bool propose_first(mt_model_search *search, mt_proposal *out)
     return (search->ledger.count % DOUBT_EVERY != DOUBT_EVERY - 1 && mt_propose_believed(search, out)) || mt_propose_central(search, out);
 }
 
-static bool propose(struct state *state, mt_proposal *out, enum arm *arm)
+static const char *propose(void *memory, mt_proposal *out)
 {
+    struct state *state = memory;
     mt_model_search *search = &state->search;
-    *arm = HINT;
-    if (take_hint(state, out)) return true;
-    *arm = FIRST_SAMPLE;
-    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(search, out);
-    *arm = choose_arm(search);
-    if (take_turn(state, *arm, out)) return true;
-    *arm = FOREST;
-    if (mt_propose_forest(search, ELITE, DRAWS, out)) return true;
-    *arm = FIRST_SAMPLE;
-    return mt_propose_central(search, out);
+    if (take_hint(state, out)) return "hint";
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(search, out) ? "first sample" : NULL;
+    enum arm arm = choose_arm(search);
+    if (propose_by(state, arm, out)) return arm_names[arm];
+    if (mt_propose_forest(search, ELITE, DRAWS, out)) return arm_names[FOREST];
+    return mt_propose_central(search, out) ? "first sample" : NULL;
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
 {
-    struct state *state = memory;
-    mt_proposal proposal;
-    size_t given = 0;
-    enum arm arm;
-    while (given < capacity && propose(state, &proposal, &arm) && mt_model_search_add(&state->search, proposal)) {
-        points[given++] = proposal.point;
-        (void)mt_index_map_put(&state->arms, proposal.point, arm); /* without memory its arm is not known, and nothing else is lost */
-    }
-    return given;
+    return mt_model_search_ask(memory, propose, points, capacity);
 }
 
-static void tell(void *memory, size_t point, double cost_ns)
+static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
-    mt_model_search_tell(&state->search, point, cost_ns);
-    mt_strategy_local.tell(state->walk, point, cost_ns);
-}
-
-static double outlook(void *memory)
-{
-    return mt_model_search_outlook(&((struct state *)memory)->search);
-}
-
-static const char *arm_of(const void *memory, size_t point)
-{
-    const struct state *state = memory;
-    size_t arm;
-    return mt_index_map_get(&state->arms, point, &arm) ? arm_names[arm] : "";
+    mt_model_search_tell(&state->search, point, time_ns);
+    mt_strategy_local.tell(state->walk, point, time_ns);
 }
 
 extern const mt_strategy mt_strategy_mixed;
@@ -166,6 +141,6 @@ const mt_strategy mt_strategy_mixed = {
     .ask = ask,
     .tell = tell,
     .destroy = destroy,
-    .outlook = outlook,
-    .arm_of = arm_of,
+    .outlook = mt_model_search_outlook,
+    .arm_of = mt_model_search_arm_of,
 };

@@ -98,10 +98,31 @@ bool mt_model_search_add(mt_model_search *search, mt_proposal proposal)
     return mt_ledger_ask(&search->ledger, proposal.point, expected_ns(search, proposal.target));
 }
 
-/* A time as a target, by the scale of the latest refresh. */
-static double target_of(const mt_model_search *search, double cost_ns)
+size_t mt_model_search_ask(void *state, const char *(*propose)(void *state, mt_proposal *out), size_t *points, size_t capacity)
 {
-    return (-(search->median_ns / cost_ns) - search->shift) / search->scale;
+    mt_model_search *search = state;
+    mt_proposal proposal;
+    const char *arm;
+    size_t given = 0;
+    while (given < capacity && (arm = propose(state, &proposal)) && mt_model_search_add(search, proposal)) {
+        points[given++] = proposal.point;
+        search->ledger.items[search->ledger.count - 1].arm = arm;
+    }
+    return given;
+}
+
+const char *mt_model_search_arm_of(const void *state, size_t point)
+{
+    const mt_ledger *ledger = &((const mt_model_search *)state)->ledger;
+    size_t place;
+    const char *arm = mt_index_map_get(&ledger->places, point, &place) ? ledger->items[place].arm : NULL;
+    return arm ? arm : "";
+}
+
+/* A time as a target, by the scale of the latest refresh. */
+static double target_of(const mt_model_search *search, double time_ns)
+{
+    return (-(search->median_ns / time_ns) - search->shift) / search->scale;
 }
 
 /* What came of an expectation of the forest. */
@@ -109,16 +130,17 @@ static void learn(mt_model_search *search, size_t place)
 {
     const mt_evaluation *item = &search->ledger.items[place];
     double deviation = (double)search->deviations[place];
-    if (isinf(item->cost_ns)) search->failure_count++;
-    if (!(deviation > 0) || isinf(item->cost_ns) || isnan(item->expected_ns)) return;
+    if (isinf(item->time_ns)) search->failure_count++;
+    if (!(deviation > 0) || isinf(item->time_ns) || isnan(item->expected_ns)) return;
     search->deviations[place] = 0; /* told again, it is no news */
-    mt_hindsight_add(&search->hindsight, target_of(search, item->expected_ns), deviation, target_of(search, item->cost_ns));
+    mt_hindsight_add(&search->hindsight, target_of(search, item->expected_ns), deviation, target_of(search, item->time_ns));
 }
 
-void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
+void mt_model_search_tell(void *state, size_t point, double time_ns)
 {
+    mt_model_search *search = state;
     size_t best = search->ledger.best, place = SIZE_MAX;
-    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, cost_ns);
+    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, time_ns);
     if (place != SIZE_MAX) learn(search, place);
     search->since_better = search->ledger.best == best ? search->since_better + 1 : 0;
     if (search->since_better == 0) mt_outlook_better(&search->outlook);
@@ -126,10 +148,10 @@ void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
 
 /* ---- targets ---- */
 
-/* What the models take an evaluation to have cost; NAN: the median. */
-static double cost_for_models(const mt_model_search *search, const mt_evaluation *item)
+/* What the models take an evaluation's time to be; NAN: the median. */
+static double time_for_models(const mt_model_search *search, const mt_evaluation *item)
 {
-    return isinf(item->cost_ns) && mt_model_search_believes_failures(search) ? item->expected_ns : item->cost_ns;
+    return isinf(item->time_ns) && mt_model_search_believes_failures(search) ? item->expected_ns : item->time_ns;
 }
 
 /* Median of the successes; their number. `scratch`: ledger.count numbers. */
@@ -138,7 +160,7 @@ static size_t find_median(mt_model_search *search, double *scratch)
     size_t count = 0;
     for (size_t i = 0; i < search->ledger.count; i++) {
         const mt_evaluation *item = &search->ledger.items[i];
-        if (!item->is_pending && isfinite(item->cost_ns)) scratch[count++] = item->cost_ns;
+        if (!item->is_pending && isfinite(item->time_ns)) scratch[count++] = item->time_ns;
     }
     if (count == 0) return 0;
     mt_stats_sort(scratch, count);
@@ -156,7 +178,7 @@ static void standardise(mt_model_search *search)
     search->best_target = INFINITY;
     for (size_t i = 0; i < count; i++) {
         targets[i] = (targets[i] - search->shift) / search->scale;
-        bool is_success = !search->ledger.items[i].is_pending && isfinite(search->ledger.items[i].cost_ns);
+        bool is_success = !search->ledger.items[i].is_pending && isfinite(search->ledger.items[i].time_ns);
         if (is_success) search->best_target = fmin(search->best_target, targets[i]);
     }
 }
@@ -174,9 +196,9 @@ bool mt_model_search_refresh(mt_model_search *search)
     if (find_median(search, search->targets) < 2) return false;
     for (size_t i = 0; i < count; i++) {
         const mt_evaluation *item = &search->ledger.items[i];
-        double cost_ns = cost_for_models(search, item);
-        search->targets[i] = isnan(cost_ns) ? -1 : fmax(-(search->median_ns / cost_ns), -1000);
-        if (!item->is_pending && isfinite(item->cost_ns)) worst = fmax(worst, search->targets[i]);
+        double time_ns = time_for_models(search, item);
+        search->targets[i] = isnan(time_ns) ? -1 : fmax(-(search->median_ns / time_ns), -1000);
+        if (!item->is_pending && isfinite(item->time_ns)) worst = fmax(worst, search->targets[i]);
     }
     for (size_t i = 0; i < count; i++) {
         if (search->targets[i] > worst) search->targets[i] = worst; /* failures: −(median / ∞) = 0 */
@@ -188,11 +210,12 @@ bool mt_model_search_refresh(mt_model_search *search)
 
 double mt_model_search_unit(const mt_model_search *search)
 {
-    return search->scale * search->ledger.items[search->ledger.best].cost_ns / search->median_ns;
+    return search->scale * search->ledger.items[search->ledger.best].time_ns / search->median_ns;
 }
 
-double mt_model_search_outlook(const mt_model_search *search)
+double mt_model_search_outlook(void *state)
 {
+    const mt_model_search *search = state;
     if (mt_hindsight_is_misled(&search->hindsight)) return NAN; /* whoever errs about what he found knows nothing of what is to come */
     return mt_outlook_gain(&search->outlook, mt_ledger_told(&search->ledger), search->since_better);
 }

@@ -1,7 +1,7 @@
-/* The engine of `surrogate` and `auto`: models of what was told, and arms that propose points with them.
+/* The engine of `surrogate` and `mixed`: models of what was told, and arms that propose points with them.
  *
  * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
- * Memory: 4.2 MB at most for the process and its pool, and about 3 KB for each point asked or told (most of it trees). */
+ * Memory: 4.2 MB at most for the Gaussian process and its pool, and about 3 KB for each point asked or told (most of it trees). */
 #ifndef MT_SEARCH_MODEL_SEARCH_H
 #define MT_SEARCH_MODEL_SEARCH_H
 
@@ -22,7 +22,7 @@ struct mt_neighbours {
     size_t *items; /* NULL: free */
 };
 
-typedef struct mt_model_search {
+typedef struct mt_model_search { /* the first member of such a strategy's state */
     mt_ledger ledger;
     mt_rng rng;
     mt_features features;
@@ -73,12 +73,15 @@ typedef struct mt_proposal {
 mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err);
 void mt_model_search_free(mt_model_search *search);
 bool mt_model_search_add(mt_model_search *search, mt_proposal proposal); /* marks it as asked */
-void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns);
+/* As mt_strategy.ask: what `propose` finds until it finds nothing. It returns the arm's name, a static text; NULL: nothing is left. */
+size_t mt_model_search_ask(void *state, const char *(*propose)(void *state, mt_proposal *out), size_t *points, size_t capacity);
+/* As mt_strategy's, whose state begins with its mt_model_search. */
+void mt_model_search_tell(void *state, size_t point, double time_ns);
+double mt_model_search_outlook(void *state);
+const char *mt_model_search_arm_of(const void *state, size_t point);
 /* Recomputes the targets. False: too little is known for a model (fewer than two different results), or memory ran out. */
 bool mt_model_search_refresh(mt_model_search *search);
 
-/* As mt_strategy's outlook. */
-double mt_model_search_outlook(const mt_model_search *search);
 /* The share of the best's speed that an improvement of 1, standardised, is. */
 double mt_model_search_unit(const mt_model_search *search);
 

@@ -21,8 +21,8 @@ void mt_outlook_note(mt_outlook *outlook, double log_improvement)
 
 void mt_outlook_end(mt_outlook *outlook, double unit)
 {
-    outlook->process = 0;
-    for (int i = 0; i < MT_OUTLOOK_TOPS; i++) outlook->process += exp(outlook->tops[i]) * unit;
+    outlook->gp = 0;
+    for (int i = 0; i < MT_OUTLOOK_TOPS; i++) outlook->gp += exp(outlook->tops[i]) * unit;
     outlook->promised += exp(outlook->tops[0]) * unit;
 }
 
@@ -40,5 +40,5 @@ void mt_outlook_better(mt_outlook *outlook)
 double mt_outlook_gain(const mt_outlook *outlook, size_t told, size_t since_better)
 {
     if (since_better < PATIENCE || 2 * since_better < told) return NAN;
-    return fmax(outlook->process, FOREST_POINTS * outlook->forest) * BELIEF / (BELIEF + outlook->promised);
+    return fmax(outlook->gp, FOREST_POINTS * outlook->forest) * BELIEF / (BELIEF + outlook->promised);
 }

@@ -4,18 +4,18 @@
 
 #include <stddef.h>
 
-/* The largest promises of the process's latest look that are summed up. */
+/* The largest promises of the Gaussian process's latest look that are summed up. */
 enum { MT_OUTLOOK_TOPS = 8 };
 
 typedef struct mt_outlook {
-    double tops[MT_OUTLOOK_TOPS]; /* logs of expected improvements, largest first; while the process looks */
-    double process, forest;       /* shares of the best's speed: the sum of those; the forest's best candidate */
+    double tops[MT_OUTLOOK_TOPS]; /* logs of expected improvements, largest first; while the Gaussian process looks */
+    double gp, forest;            /* shares of the best's speed: the sum of those; the forest's best candidate */
     double promised;              /* the sum of what the points asked since the best improved were expected to gain */
 } mt_outlook; /* zero-initialise */
 
-void mt_outlook_begin(mt_outlook *outlook);                        /* the process looks at its candidates anew */
+void mt_outlook_begin(mt_outlook *outlook);                        /* the Gaussian process looks at its candidates anew */
 void mt_outlook_note(mt_outlook *outlook, double log_improvement); /* one of them */
-/* The process, or the forest, asked for the best one. `unit`: the best's share of speed per improvement of 1. */
+/* The Gaussian process, or the forest, asked for the best one. `unit`: the best's share of speed per improvement of 1. */
 void mt_outlook_end(mt_outlook *outlook, double unit);
 void mt_outlook_forest(mt_outlook *outlook, double log_improvement, double unit);
 void mt_outlook_better(mt_outlook *outlook);                       /* the best improved */

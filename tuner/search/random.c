@@ -77,10 +77,10 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     return given;
 }
 
-static void tell(void *memory, size_t point, double cost_ns)
+static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
-    (void)cost_ns;
+    (void)time_ns;
     (void)mt_index_map_put(&state->told, point, 0); /* without memory the session's own record still keeps a point from running twice */
 }
 

@@ -49,7 +49,7 @@ static bool is_away(const mt_model_search *search, const mt_point *point)
     return is;
 }
 
-/* The best point that lies away from the best of all and from the second starts before, of the algorithm that had the fewest turns: its best known point may be the
+/* The best point that lies away from the best of all and from the second starts before, of the algorithm that had the fewest second starts: its best known point may be the
  * slowest only because nothing was tried there. */
 static bool find_start(mt_model_search *search)
 {
@@ -57,9 +57,9 @@ static bool find_start(mt_model_search *search)
     size_t chosen = SIZE_MAX, least = 0;
     for (size_t i = 0; i < ledger->count; i++) {
         const mt_evaluation *item = &ledger->items[i];
-        if (item->is_pending || !isfinite(item->cost_ns) || item->cost_ns > HOPELESS * ledger->items[ledger->best].cost_ns) continue;
+        if (item->is_pending || !isfinite(item->time_ns) || item->time_ns > HOPELESS * ledger->items[ledger->best].time_ns) continue;
         size_t same = starts_of_kind(search, point_of(search, i)->level[0]);
-        if (chosen != SIZE_MAX && (same > least || (same == least && item->cost_ns >= ledger->items[chosen].cost_ns))) continue;
+        if (chosen != SIZE_MAX && (same > least || (same == least && item->time_ns >= ledger->items[chosen].time_ns))) continue;
         if (is_away(search, point_of(search, i))) chosen = i, least = same;
     }
     if (chosen == SIZE_MAX) return false;
@@ -75,12 +75,12 @@ static void settle(mt_model_search *search)
         const struct mt_neighbours *neighbours = mt_arms_neighbours_of(search, search->second_start);
         has_moved = false;
         if (!neighbours || !mt_index_map_get(&search->ledger.places, search->second_start, &place)) return;
-        double least = search->ledger.items[place].cost_ns;
+        double least = search->ledger.items[place].time_ns;
         for (size_t i = 0; i < neighbours->count; i++) {
             if (!mt_index_map_get(&search->ledger.places, neighbours->items[i], &place)) continue;
             const mt_evaluation *item = &search->ledger.items[place];
-            if (item->is_pending || !(item->cost_ns < least)) continue;
-            least = item->cost_ns;
+            if (item->is_pending || !(item->time_ns < least)) continue;
+            least = item->time_ns;
             search->second_start = item->point;
             search->second_start_tries = 0;
             has_moved = true;

@@ -10,7 +10,7 @@ enum { BATCH = 64 };
 
 struct tell {
     size_t point;
-    double cost_ns;
+    double time_ns;
 };
 
 struct mt_search {
@@ -53,12 +53,12 @@ mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const m
     return MT_OK;
 }
 
-mt_status mt_search_tell(mt_search *self, size_t point, double cost_ns, mt_error *err)
+mt_status mt_search_tell(mt_search *self, size_t point, double time_ns, mt_error *err)
 {
     struct tell *tells = mt_grow(self->tells, self->tell_count, &self->tell_capacity, sizeof *tells);
     if (!tells) return MT_FAIL(err, MT_ERR_NO_MEMORY, "search: out of memory");
     self->tells = tells;
-    tells[self->tell_count++] = (struct tell){point, cost_ns};
+    tells[self->tell_count++] = (struct tell){point, time_ns};
     self->is_dry = false;
     return MT_OK;
 }
@@ -69,7 +69,7 @@ static void think(uv_work_t *work)
 {
     mt_search *self = work->data;
     int64_t before = mt_clock_now_ns();
-    for (size_t i = 0; i < self->job_tell_count; i++) self->strategy->tell(self->state, self->job_tells[i].point, self->job_tells[i].cost_ns);
+    for (size_t i = 0; i < self->job_tell_count; i++) self->strategy->tell(self->state, self->job_tells[i].point, self->job_tells[i].time_ns);
     self->job_count = self->strategy->ask(self->state, self->job_points, self->job_wanted);
     self->job_outlook = self->strategy->outlook ? self->strategy->outlook(self->state) : NAN;
     for (size_t i = 0; i < self->job_count; i++)
