@@ -75,7 +75,7 @@ typedef struct mt_rule {
     const double *default_slowdown; /* [shape_count], of the kernel's default variant */
     const bool *is_usable;          /* [variant_count]: may be chosen */
     const bool *is_wrong;           /* [shape_count][variant_count]: it computes wrong results there; NULL = nobody looks at that */
-    const uint32_t *rows;           /* [shape_count][variant_count]: for the lookup, 1 + the block's row of it; 0 = it was not right there. NULL: a time is enough for a witness */
+    const uint32_t *rows;           /* [shape_count][variant_count]: for the lookup, 1 + the row of it among the answers'; 0 = it was not right there. NULL: a time is enough for a witness */
     const bool *is_left_out;        /* [shape_count]; NULL = none: a shape that does not exist for the rule */
     const double *cost;             /* [shape_count][variant_count]: log2 of what the cost model says; NAN = not known. NULL where cost_weight is 0 */
     double cost_weight;             /* 0 to 1: the share of a difference in cost that a time follows from one shape to another, beside what all variants' times do */

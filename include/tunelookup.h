@@ -116,7 +116,7 @@ typedef struct tunelookup_result {
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */
     /* private */
-    const void *block_;
+    const void *answers_;
     uint32_t row_, reason_;
     int64_t reserved_[3];
     int64_t values_[TUNELOOKUP_MAX_VALUES];
@@ -180,7 +180,7 @@ typedef struct tunelookup_tensormap_info {
  * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, OLDER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
 TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db);
 
-/* Resolves a kernel's shape values for one device and loads its rows into one immutable block.
+/* Resolves a kernel's shape values for one device and loads its rows into memory that never changes.
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
  * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (where no row here has it, those of other workloads answer; without: the variant with the least worst-case slowdown among the

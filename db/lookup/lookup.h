@@ -1,7 +1,7 @@
 /* Inside libtunelookup: what its files share. Outside of db/lookup/ only tuner/predictor, tuner/cli/commands and white-box tests may include it (tests/checks/layers.sh).
  *
- * A plan's answers lie in a block: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
- * A block never changes once a plan points to it, and lives until close, so finders need no lock and results stay valid over a refresh. */
+ * The answers of a plan: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
+ * They never change once a plan points to them, and live until close, so finders need no lock and results stay valid over a refresh. */
 #ifndef MT_DB_LOOKUP_H
 #define MT_DB_LOOKUP_H
 
@@ -230,7 +230,7 @@ tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const
 uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name); /* or MT_LOOKUP_NO_SLOT */
 tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what);
 
-/* ---- rows (lookup_block.c, lookup_rows.c, lookup_variants.c) ---- */
+/* ---- rows (lookup_answers.c, lookup_rows.c, lookup_variants.c) ---- */
 
 typedef struct mt_lookup_variant {  /* shared by the rows that it won */
     int64_t id;
@@ -277,8 +277,8 @@ typedef struct mt_lookup_left_out {
     char why[400];
 } mt_lookup_left_out;
 
-typedef struct mt_lookup_block {
-    struct mt_lookup_block *older;
+typedef struct mt_lookup_answers {
+    struct mt_lookup_answers *older;
     mt_lookup_arena arena;
     tunelookup_db *db;
     mt_lookup_model model;
@@ -319,9 +319,9 @@ typedef struct mt_lookup_block {
     mt_lookup_entry *table;
     uint32_t mask;
     int64_t driver_version, cc;
-} mt_lookup_block;
+} mt_lookup_answers;
 
-/* What is needed only while a block is made. */
+/* What is needed only while a plan's answers are made. */
 typedef struct mt_lookup_table { mt_lookup_text_row *rows; uint32_t count; } mt_lookup_table;
 
 typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has them */
@@ -339,7 +339,7 @@ typedef struct mt_lookup_backing {    /* of the file at hand (lookup_backing.c) 
 
 typedef struct mt_lookup_loader {
     const tunelookup_plan *plan;
-    mt_lookup_block *block;
+    mt_lookup_answers *answers;
     mt_lookup_arena scratch;
     const char *asked_gpu;            /* key made of the caller's facts, unknown ones as zeros */
     bool has_gpu;                     /* a file has such a GPU */
@@ -377,26 +377,26 @@ void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
 tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
-/* A variant in the block's arena; NULL = out of memory. */
-mt_lookup_variant *mt_lookup_variant_make(mt_lookup_block *block, int64_t id, const char *text);
+/* A variant in the arena of the answers; NULL = out of memory. */
+mt_lookup_variant *mt_lookup_variant_make(mt_lookup_answers *answers, int64_t id, const char *text);
 /* The variant with that id; its text is read when it first comes up. */
 tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **variant);
 
-/* What there is where no row answers (lookup_hints.c): block->elsewhere and block->unknown. */
+/* What there is where no row answers (lookup_hints.c): answers->elsewhere and answers->unknown. */
 tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources);
-tunelookup_status mt_lookup_hint_workload(mt_lookup_loader *loader, const mt_lookup_source *sources); /* block->unknown_workload */
+tunelookup_status mt_lookup_hint_workload(mt_lookup_loader *loader, const mt_lookup_source *sources); /* answers->unknown_workload */
 tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources);
 
 /* Empties the map of variants and reads the file's small tables; the loader's file, db, kernel and device are set. */
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
 
-/* What is not to be handed out (wrong results, faults …) with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
+/* What is not to be handed out (wrong results, faults …) with the strings that the plan is bound to, on any GPU of the file: answers->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader);
-bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
+bool mt_lookup_is_wrong(const mt_lookup_answers *answers, const char *variant);
 /* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
-void mt_lookup_wrong_end(mt_lookup_block *block);
-bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values);
+void mt_lookup_wrong_end(mt_lookup_answers *answers);
+bool mt_lookup_is_wrong_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values);
 #define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results or others each time, a write where it may not, a fault, a crash, a hang or quarantine"
 #define MT_LOOKUP_COMPUTED_WRONG "it was wrong, or other bits each time, or faulted, crashed or hung, on a shape with these strings"
 
@@ -435,7 +435,7 @@ typedef struct mt_lookup_default {
 
 /* What find answers for a shape without a row. */
 typedef struct mt_lookup_decision {
-    uint32_t row;                    /* index into the block's rows */
+    uint32_t row;                    /* index into the rows of the answers */
     uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
     double slowdown, bound;          /* factors, NAN = unknown */
 } mt_lookup_decision;
@@ -460,7 +460,7 @@ typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subje
 tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged);
 /* Costs of the listed variants of the predictor for these values, as mt_rule_set_costs takes them. */
-void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS]);
+void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS]);
 /* Which lets costs need; once, when the model is loaded. */
 void mt_lookup_cost_lets(const mt_lookup_model *model);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
@@ -470,48 +470,48 @@ tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t p
 tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader);
 /* When all files are read: sorts the predictors, makes room for default variants and for the cache. */
 tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
-/* The row of the first default that may run for these values, or row_total of the block: then *why (may be NULL) says why none does, or that the kernel has none. first_fails: the first does,
+/* The row of the first default that may run for these values, or row_total of the answers: then *why (may be NULL) says why none does, or that the kernel has none. first_fails: the first does,
  * as the rows of a predictor tell. */
-uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
+uint32_t mt_lookup_default_row(const mt_lookup_answers *answers, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
 /* Whether the variant may run for these values; *why as mt_lookup_env_refusal. */
-bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
+bool mt_lookup_may_run(const mt_lookup_answers *answers, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
 /* Asks one predictor after the other, then the default. */
-void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
+void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
 /* The same through the cache. */
-void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision);
+void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decision);
 /* The offers for these values of the first predictor that has any, best first, whether the default is expected to be faster or not; returns how many. */
-size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
+size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 
 /* Whether a failure is a file's, so that others may answer without it. */
 bool mt_lookup_is_of_file(tunelookup_status st);
 /* Resolves the kernel in the files, reads its expressions, names and rows. A file that is broken is left out, and so is a kernel whose expressions are; with nothing else to answer, what is wrong with the first is the error. */
-tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **block);
-void mt_lookup_block_free(mt_lookup_block *block); /* NULL is a no-op */
+tunelookup_status mt_lookup_answers_load(const tunelookup_plan *plan, mt_lookup_answers **answers);
+void mt_lookup_answers_free(mt_lookup_answers *answers); /* NULL is a no-op */
 /* Checks the row if nobody did: true when it may be returned. */
-bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row);
+bool mt_lookup_row_check(const mt_lookup_answers *answers, mt_lookup_row *row);
 /* The exact row of these values, or row_count. */
-uint32_t mt_lookup_index_of(const mt_lookup_block *block, const int64_t *values);
+uint32_t mt_lookup_index_of(const mt_lookup_answers *answers, const int64_t *values);
 uint32_t mt_lookup_hash(const int64_t *values, uint32_t count);
 
 /* ---- names (lookup_names.c) ---- */
 
-/* Binds the caller's names to the model's shape values: offsets, lengths, strings, block->order, block->workload. */
-tunelookup_status mt_lookup_bind_names(mt_lookup_block *block, const char *const *names, size_t count);
+/* Binds the caller's names to the model's shape values: offsets, lengths, strings, answers->order, answers->workload. */
+tunelookup_status mt_lookup_bind_names(mt_lookup_answers *answers, const char *const *names, size_t count);
 /* A shape's stored key → values in canonical order; false when its strings or lists are not those bound. */
 bool mt_lookup_parse_shape(const mt_lookup_model *model, const char *key, int64_t *values);
 
 /* ---- evaluation (lookup_eval.c) ---- */
 
 typedef struct mt_lookup_env {
-    const mt_lookup_block *block;
+    const mt_lookup_answers *answers;
     const mt_lookup_variant *variant;
     mt_value slots[MT_LOOKUP_SLOTS];
 } mt_lookup_env;
 
 /* Sets every name for `values` (which must outlive the environment) and the variant. */
-void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
+void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_answers *answers, const mt_lookup_variant *variant, const int64_t *values);
 /* The same in three steps, the last for each let in order, for who needs some of them, or asks for several variants. */
-void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const int64_t *values);
+void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_answers *answers, const int64_t *values);
 void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant);
 void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
@@ -575,7 +575,7 @@ typedef struct mt_lookup_cubin {     /* pushed to a list that only grows */
 struct tunelookup_plan {
     tunelookup_plan *next;
     tunelookup_db *db;
-    _Atomic(mt_lookup_block *) block; /* newest; older ones hang on its `older` */
+    _Atomic(mt_lookup_answers *) answers; /* newest; older ones hang on its `older` */
     char *kernel, *key;               /* key NULL: the newest */
     char **names;
     size_t name_count;

@@ -151,7 +151,7 @@ mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_ar
     bool overflows;
     *info = (tunelookup_tensormap_info){ .dtype = tensor->dtype, .rank = arg->dims.count, .swizzle_bytes = arg->swizzle_bytes, .fill_nan = arg->fill_nan,
                                          .l2_promotion_bytes = arg->l2_promotion_bytes };
-    env->slots[env->block->model.loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = index };
+    env->slots[env->answers->model.loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = index };
     if ((st = length_of(env, arg->offset, 0, &reach, rule)) != MT_PROGRAM_OK) return st;
     overflows = __builtin_mul_overflow(reach, element_bytes, &info->offset_bytes);
     if (arg->swizzle) {
@@ -183,7 +183,7 @@ static mt_program_status maps_of(const mt_lookup_env *env, const mt_lookup_model
     if (count < 1 || count > MAP_LIMIT) *rule = "it has no or too many maps";
     info->tensor = arg->tensor;
     info->map_count = (int32_t)count;
-    if (!dtype_of(env, &env->block->model.args[arg->tensor], &info->dtype)) *rule = "its dtype is unknown";
+    if (!dtype_of(env, &env->answers->model.args[arg->tensor], &info->dtype)) *rule = "its dtype is unknown";
     return MT_PROGRAM_OK;
 }
 
@@ -203,7 +203,7 @@ mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_mo
 /* used[i]: some launch takes argument i, or a map of it. */
 void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS])
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     memset(used, 0, MT_LOOKUP_ALL_ARGS);
     for (uint32_t i = 0; i < list->count; i++) {
         for (int32_t k = 0; k < list->items[i]->arg_count; k++) {
@@ -228,7 +228,7 @@ static tunelookup_status find_arg(const tunelookup_result *result, int index, mt
     bool used[MT_LOOKUP_ALL_ARGS];
     tunelookup_status st = mt_lookup_result_env(result, env);
     if (st != TUNELOOKUP_OK) return st;
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     if (index < 0 || (uint32_t)index >= model->arg_count) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "argument %d of %u", index, (unsigned)model->arg_count);
     *arg = &model->args[index];
     mt_program_status status = mt_lookup_env_launches(env, &list);
@@ -271,7 +271,7 @@ tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int inde
     mt_program_status status = mt_lookup_env_arg(&env, arg, &maps, &rule);
     if (status != MT_PROGRAM_OK || rule) return fail_value(arg, status, rule);
     if (map < 0 || map >= maps.map_count) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "argument %s: map %d of %d", arg->name, map, (int)maps.map_count);
-    status = mt_lookup_env_arg(&env, &env.block->model.args[arg->tensor], &tensor, &rule);
+    status = mt_lookup_env_arg(&env, &env.answers->model.args[arg->tensor], &tensor, &rule);
     if (status == MT_PROGRAM_OK && !rule) status = mt_lookup_env_map(&env, arg, map, &tensor, info, &rule);
     return status != MT_PROGRAM_OK || rule ? fail_value(arg, status, rule) : TUNELOOKUP_OK;
 }

@@ -113,8 +113,8 @@ tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup
 {
     tunelookup_status st;
     const mt_lookup_json *object = mt_lookup_json_member(root, "cost"), *weight = mt_lookup_json_member(object, "weight");
-    const mt_lookup_model *model = &loader->block->model;
-    mt_lookup_arena *arena = &loader->block->arena;
+    const mt_lookup_model *model = &loader->answers->model;
+    mt_lookup_arena *arena = &loader->answers->arena;
     mt_rule *rule = &predictor->rule;
     size_t cells = rule->shape_count * rule->variant_count;
     reading r = { .is_time = model->time_ns != NULL, .sm_count = (double)mt_lookup_json_int(object, "sm_count", 0) };
@@ -154,20 +154,20 @@ static double blocks_of(const mt_lookup_env *env)
 
 double mt_lookup_env_cost(const mt_lookup_env *env)
 {
-    const mt_program *time_ns = env->block->model.time_ns;
+    const mt_program *time_ns = env->answers->model.time_ns;
     int64_t ns;
     if (!time_ns) return blocks_of(env);
     return mt_lookup_env_number(env, time_ns, &ns) == MT_PROGRAM_OK && ns > 0 ? (double)ns : NAN;
 }
 
 /* Lets that costs do not read are left out, those that read no knob are computed once. */
-void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS])
+void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS])
 {
-    const mt_lookup_model *model = &block->model;
+    const mt_lookup_model *model = &answers->model;
     double sm_count = (double)model->facts[SM_COUNT];
     mt_lookup_env env;
     bool is_first = true;
-    mt_lookup_env_begin(&env, block, values);
+    mt_lookup_env_begin(&env, answers, values);
     for (size_t v = 0; v < predictor->rule.variant_count; v++) {
         costs[v] = NAN;
         if (!(sm_count > 0) || !is_listed[v] || predictor->variants[v]->problem) continue;

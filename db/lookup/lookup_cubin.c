@@ -125,24 +125,24 @@ static void keep(tunelookup_db *db, mt_lookup_cubin *cubin)
     while (!atomic_compare_exchange_weak(&db->cubins, &cubin->next, cubin)) continue;
 }
 
-static tunelookup_status check_cubin(const mt_lookup_block *block, const mt_lookup_row *row, const mt_lookup_cubin *cubin, const char *path)
+static tunelookup_status check_cubin(const mt_lookup_answers *answers, const mt_lookup_row *row, const mt_lookup_cubin *cubin, const char *path)
 {
     if (!hash_matches(cubin->data, cubin->bytes, cubin->hash)) return mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_DAMAGED, "%s: cubin %s does not have that hash", path, cubin->hash);
-    const char *problem = elf_problem(cubin->data, cubin->bytes, row->toolchain->text, block->cc);
+    const char *problem = elf_problem(cubin->data, cubin->bytes, row->toolchain->text, answers->cc);
     return problem ? mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_DAMAGED, "%s: cubin %s: %s", path, cubin->hash, problem) : TUNELOOKUP_OK;
 }
 
-static tunelookup_status load_cubin(const mt_lookup_block *block, const mt_lookup_row *row, const mt_lookup_cubin **out)
+static tunelookup_status load_cubin(const mt_lookup_answers *answers, const mt_lookup_row *row, const mt_lookup_cubin **out)
 {
     tunelookup_status st;
-    const mt_lookup_file *file = &block->db->files[row->file];
+    const mt_lookup_file *file = &answers->db->files[row->file];
     mt_lookup_cubin *cubin = mt_lookup_alloc(sizeof *cubin);
     if (!cubin) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
     cubin->file = row->file;
     memcpy(cubin->hash, row->cubin, sizeof cubin->hash);
     LOOKUP_TRY(read_cubin(file, cubin));
-    LOOKUP_TRY(check_cubin(block, row, cubin, file->path));
-    keep(block->db, cubin);
+    LOOKUP_TRY(check_cubin(answers, row, cubin, file->path));
+    keep(answers->db, cubin);
     *out = cubin;
     cubin = NULL;
 done:
@@ -158,9 +158,9 @@ static bool driver_is_too_old(int64_t driver, int64_t nvrtc)
 }
 
 /* Whether the code of a tuned shape is that of the asked one: nothing that the variant's source reads of it differs. Strings are the plan's. */
-static bool has_its_code(const mt_lookup_block *block, const mt_lookup_row *row, const tunelookup_result *result, const mt_lookup_variant *variant)
+static bool has_its_code(const mt_lookup_answers *answers, const mt_lookup_row *row, const tunelookup_result *result, const mt_lookup_variant *variant)
 {
-    const mt_lookup_model *model = &block->model;
+    const mt_lookup_model *model = &answers->model;
     if (strcmp(row->variant->text, variant->text) != 0 || variant->algo < 0) return false;
     uint64_t baked = model->variants[variant->algo].baked;
     for (uint32_t i = 0; i < model->name_count; i++) {
@@ -172,47 +172,47 @@ static bool has_its_code(const mt_lookup_block *block, const mt_lookup_row *row,
 }
 
 /* The result's own row, or another tuned shape's that was compiled to the same; NULL = none. */
-static const mt_lookup_row *row_with_code(const mt_lookup_block *block, const tunelookup_result *result)
+static const mt_lookup_row *row_with_code(const mt_lookup_answers *answers, const tunelookup_result *result)
 {
-    const mt_lookup_row *own = block->rows[result->row_];
+    const mt_lookup_row *own = answers->rows[result->row_];
     if (result->match == TUNELOOKUP_MATCH_EXACT && *own->cubin) return own;
-    for (uint32_t i = 0; i < block->row_count; i++) {
-        if (*block->rows[i]->cubin && has_its_code(block, block->rows[i], result, own->variant)) return block->rows[i];
+    for (uint32_t i = 0; i < answers->row_count; i++) {
+        if (*answers->rows[i]->cubin && has_its_code(answers, answers->rows[i], result, own->variant)) return answers->rows[i];
     }
     return NULL;
 }
 
 const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result)
 {
-    const mt_lookup_block *block = result->block_;
-    const mt_lookup_row *own = block->rows[result->row_];
+    const mt_lookup_answers *answers = result->answers_;
+    const mt_lookup_row *own = answers->rows[result->row_];
     if (result->match == TUNELOOKUP_MATCH_EXACT) return own->is_recorded ? NULL : own;
-    for (uint32_t i = 0; i < block->row_count; i++)
-        if (!block->rows[i]->is_recorded && has_its_code(block, block->rows[i], result, own->variant)) return block->rows[i];
+    for (uint32_t i = 0; i < answers->row_count; i++)
+        if (!answers->rows[i]->is_recorded && has_its_code(answers, answers->rows[i], result, own->variant)) return answers->rows[i];
     return NULL;
 }
 
 tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **data, size_t *bytes)
 {
     mt_lookup_clear_detail();
-    const mt_lookup_block *block = result ? result->block_ : NULL;
-    if (!data || !bytes || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
+    const mt_lookup_answers *answers = result ? result->answers_ : NULL;
+    if (!data || !bytes || !answers || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= answers->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }
-    const mt_lookup_row *row = row_with_code(block, result);
+    const mt_lookup_row *row = row_with_code(answers, result);
     if (!row && result->match == TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored for this row");
     if (!row) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no stored cubin of this variant has this shape's values compiled in; compile the variant for it");
-    const mt_lookup_file *file = &block->db->files[row->file];
-    if (!file->is_shipped && !(block->db->flags & TUNELOOKUP_USER_CUBINS)) {
+    const mt_lookup_file *file = &answers->db->files[row->file];
+    if (!file->is_shipped && !(answers->db->flags & TUNELOOKUP_USER_CUBINS)) {
         return mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED, "%s: is not shipped with the library; open it with TUNELOOKUP_USER_CUBINS", file->path);
     }
     int64_t nvrtc = row->toolchain->numbers[0];
-    if (driver_is_too_old(block->driver_version, nvrtc)) {
+    if (driver_is_too_old(answers->driver_version, nvrtc)) {
         return mt_lookup_fail(TUNELOOKUP_ERR_DRIVER_TOO_OLD, "compiled by CUDA %lld.%lld, the driver offers %lld.%lld", (long long)nvrtc / 1000,
-                              (long long)nvrtc % 1000 / 10, (long long)block->driver_version / 1000, (long long)block->driver_version % 1000 / 10);
+                              (long long)nvrtc % 1000 / 10, (long long)answers->driver_version / 1000, (long long)answers->driver_version % 1000 / 10);
     }
-    const mt_lookup_cubin *cubin = find_kept(block->db, row->cubin, row->file);
-    tunelookup_status st = cubin ? TUNELOOKUP_OK : load_cubin(block, row, &cubin);
+    const mt_lookup_cubin *cubin = find_kept(answers->db, row->cubin, row->file);
+    tunelookup_status st = cubin ? TUNELOOKUP_OK : load_cubin(answers, row, &cubin);
     if (st != TUNELOOKUP_OK) return st;
     *data = cubin->data;
     *bytes = cubin->bytes;

@@ -8,9 +8,9 @@ enum { EMPTY = 0, WRITING = 1, READY = 2, NO_PREDICTOR = 255 };
 
 /* ---- features of what is asked ---- */
 
-static void features_of(const mt_lookup_block *block, const int64_t *values, double *out)
+static void features_of(const mt_lookup_answers *answers, const int64_t *values, double *out)
 {
-    const mt_lookup_model *model = &block->model;
+    const mt_lookup_model *model = &answers->model;
     for (uint32_t i = 0; i < model->name_count; i++) {
         const mt_lookup_model_name *name = &model->names[i];
         switch (name->kind) {
@@ -26,7 +26,7 @@ static void features_of(const mt_lookup_block *block, const int64_t *values, dou
 typedef enum verdict { TAKEN, LOSES /* to the default */, UNKNOWN /* nothing can be said of it */, EXHAUSTED /* no variant of it may run here */ } verdict;
 
 typedef struct asking {
-    const mt_lookup_block *block;
+    const mt_lookup_answers *answers;
     const int64_t *values;
     const mt_lookup_trace *trace;
     double features[MT_RULE_FEATURES];
@@ -72,7 +72,7 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
     SAY(a, "\n");
     if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
-    if (fabs(change) > 0.001 && a->block->model.time_ns) SAY(a, "model:    its time on that shape is taken × %.3f, by the search space's cost model\n", mt_rule_exp2(change));
+    if (fabs(change) > 0.001 && a->answers->model.time_ns) SAY(a, "model:    its time on that shape is taken × %.3f, by the search space's cost model\n", mt_rule_exp2(change));
     else if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
     if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
@@ -87,17 +87,17 @@ static uint32_t default_row(asking *a)
 {
     if (a->default_is_known) return a->default_row;
     a->default_is_known = true;
-    a->default_row = mt_lookup_default_row(a->block, a->values, a->first_default_fails, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
-    if (a->default_row == a->block->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
+    a->default_row = mt_lookup_default_row(a->answers, a->values, a->first_default_fails, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
+    if (a->default_row == a->answers->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
     return a->default_row;
 }
 
 static verdict judge(asking *a, const mt_lookup_variant *variant, const mt_rule_expectation *expected)
 {
     if (expected->advantage >= 0 || (isnan(expected->of_default) && !isnan(expected->slowdown))) return TAKEN; /* also where nothing is known of the default */
-    if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
-    if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
-    bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
+    if (default_row(a) == a->answers->row_total) return TAKEN; /* nothing to lose to */
+    if (a->answers->rows[a->default_row]->variant->algo != (int32_t)a->answers->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
+    bool is_default = strcmp(variant->text, a->answers->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(expected->slowdown)) return TAKEN; /* the same, with a measurement behind it */
     return isnan(expected->advantage) ? UNKNOWN : LOSES;
 }
@@ -109,8 +109,8 @@ static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_
     while (mt_rule_next_beside(&predictor->rule, search)) {
         if (search->witness == SIZE_MAX) continue;
         *row = predictor->rule.rows[search->witness * predictor->rule.variant_count + search->variant];
-        if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
-        bool is_told = a->refused++ < TOLD && a->block->model.launch_count; /* without a launch it is one reason for all, told once in ask() */
+        if (mt_lookup_may_run(a->answers, a->answers->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
+        bool is_told = a->refused++ < TOLD && a->answers->model.launch_count; /* without a launch it is one reason for all, told once in ask() */
         if (is_told) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
     }
     return false;
@@ -143,7 +143,7 @@ static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_searc
     rule_out(a, predictor, search);
     if (predictor->rule.cost_weight == 0) return;
     mt_rule_list(&predictor->rule, search);
-    mt_lookup_costs_of(a->block, predictor, a->values, search->is_listed, costs);
+    mt_lookup_costs_of(a->answers, predictor, a->values, search->is_listed, costs);
     mt_rule_set_costs(&predictor->rule, costs, search);
 }
 
@@ -157,17 +157,17 @@ static mt_lookup_decision taken(const mt_lookup_predictor *predictor, const mt_r
 /* The best offer that may run here, unless the default is expected to be faster. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
-    const mt_lookup_predictor *predictor = &a->block->predictors[index];
+    const mt_lookup_predictor *predictor = &a->answers->predictors[index];
     mt_rule_search search;
     uint32_t row;
     uint8_t launches;
     a->refused = 0;
     begin(a, predictor, &search);
     bool is_offered = next_offer(a, predictor, &search, &row, &launches);
-    if (a->refused && !a->block->model.launch_count) SAY(a, "refused:  all %u variants: %s, so nothing says how they are launched\n", a->refused, a->why);
+    if (a->refused && !a->answers->model.launch_count) SAY(a, "refused:  all %u variants: %s, so nothing says how they are launched\n", a->refused, a->why);
     if (!is_offered) return EXHAUSTED;
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
-    verdict v = judge(a, a->block->rows[row - 1]->variant, &expected);
+    verdict v = judge(a, a->answers->rows[row - 1]->variant, &expected);
     say_choice(a, predictor);
     say_offer(a, predictor, &search, &expected, v);
     if (v == TAKEN) {
@@ -192,43 +192,43 @@ static bool has_strings(const mt_rule *rule, const double *features)
     return false;
 }
 
-/* The predictor that is asked as number `turn`: those with the asked strings first, each group in its order. */
-static uint32_t at_turn(const mt_lookup_block *block, const double *features, uint32_t turn)
+/* The predictor at that place of the order in which they are asked: those with the asked strings first, each group in its order. */
+static uint32_t predictor_at(const mt_lookup_answers *answers, const double *features, uint32_t place)
 {
     for (int with = 1; with >= 0; with--) {
-        for (uint32_t i = 0; i < block->predictor_count; i++)
-            if (has_strings(&block->predictors[i].rule, features) == with && turn-- == 0) return i;
+        for (uint32_t i = 0; i < answers->predictor_count; i++)
+            if (has_strings(&answers->predictors[i].rule, features) == with && place-- == 0) return i;
     }
     return 0;
 }
 
-void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
+void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
 {
-    asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
-    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .bound = NAN, .row = block->row_total };
-    if (*block->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
-    if (block->predictor_count) features_of(block, values, a.features);
-    for (uint32_t i = 0; i < block->predictor_count; i++) {
-        verdict v = ask(&a, at_turn(block, a.features, i), decision);
+    asking a = { .answers = answers, .values = values, .trace = trace, .default_slowdown = NAN };
+    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .bound = NAN, .row = answers->row_total };
+    if (*answers->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
+    if (answers->predictor_count) features_of(answers, values, a.features);
+    for (uint32_t i = 0; i < answers->predictor_count; i++) {
+        verdict v = ask(&a, predictor_at(answers, a.features, i), decision);
         if (v == TAKEN) return;
         if (v == LOSES) break; /* what is known says that the default is better here */
     }
-    if (default_row(&a) == block->row_total) return;
+    if (default_row(&a) == answers->row_total) return;
     decision->match = TUNELOOKUP_MATCH_DEFAULT;
     decision->row = a.default_row;
     decision->launches = a.default_launches;
     if (isfinite(a.default_slowdown)) decision->slowdown = factor_of(a.default_slowdown > 0 ? a.default_slowdown : 0);
 }
 
-size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity)
+size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decisions, size_t capacity)
 {
-    asking a = { .block = block, .values = values, .default_slowdown = NAN };
+    asking a = { .answers = answers, .values = values, .default_slowdown = NAN };
     size_t count = 0;
-    if (*block->unknown || !block->predictor_count) return 0;
-    features_of(block, values, a.features);
-    for (uint32_t i = 0; i < block->predictor_count && !count; i++) {
-        const uint32_t index = at_turn(block, a.features, i);
-        const mt_lookup_predictor *predictor = &block->predictors[index];
+    if (*answers->unknown || !answers->predictor_count) return 0;
+    features_of(answers, values, a.features);
+    for (uint32_t i = 0; i < answers->predictor_count && !count; i++) {
+        const uint32_t index = predictor_at(answers, a.features, i);
+        const mt_lookup_predictor *predictor = &answers->predictors[index];
         mt_rule_search search;
         uint32_t row;
         uint8_t launches;
@@ -243,30 +243,30 @@ size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt
 
 /* ---- the cache ---- */
 
-static mt_lookup_cached *slot_at(const mt_lookup_block *block, uint32_t index)
+static mt_lookup_cached *slot_at(const mt_lookup_answers *answers, uint32_t index)
 {
-    return (mt_lookup_cached *)(void *)(block->cache + (size_t)index * block->cache_stride);
+    return (mt_lookup_cached *)(void *)(answers->cache + (size_t)index * answers->cache_stride);
 }
 
 /* Slots are written once and stay; when those for a shape are taken, it is decided anew each time. */
-void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision)
+void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decision)
 {
-    uint32_t hash = mt_lookup_hash(values, block->value_count);
-    size_t bytes = block->value_count * sizeof *values;
+    uint32_t hash = mt_lookup_hash(values, answers->value_count);
+    size_t bytes = answers->value_count * sizeof *values;
     for (uint32_t probe = 0; probe < MT_LOOKUP_CACHE_PROBES; probe++) {
-        mt_lookup_cached *slot = slot_at(block, (hash + probe) % MT_LOOKUP_CACHED);
+        mt_lookup_cached *slot = slot_at(answers, (hash + probe) % MT_LOOKUP_CACHED);
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
         if (state == READY && slot->hash == hash && memcmp(slot->values, values, bytes) == 0) {
             *decision = slot->decision;
             return;
         }
         if (state != EMPTY || !atomic_compare_exchange_strong(&slot->state, &state, WRITING)) continue;
-        mt_lookup_descend(block, values, NULL, decision);
+        mt_lookup_descend(answers, values, NULL, decision);
         slot->hash = hash;
         slot->decision = *decision;
         memcpy(slot->values, values, bytes);
         atomic_store_explicit(&slot->state, READY, memory_order_release);
         return;
     }
-    mt_lookup_descend(block, values, NULL, decision);
+    mt_lookup_descend(answers, values, NULL, decision);
 }

@@ -11,7 +11,7 @@ enum { FAILED_LET = 99 }; /* no mt_value_kind */
 
 static void fill_shape(mt_lookup_env *env, const int64_t *values)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     for (uint32_t i = 0; i < model->name_count; i++) {
         const mt_lookup_model_name *name = &model->names[i];
         mt_value *slot = &env->slots[i];
@@ -24,10 +24,10 @@ static void fill_shape(mt_lookup_env *env, const int64_t *values)
     }
 }
 
-void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const int64_t *values)
+void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_answers *answers, const int64_t *values)
 {
-    const mt_lookup_model *model = &block->model;
-    env->block = block;
+    const mt_lookup_model *model = &answers->model;
+    env->answers = answers;
     fill_shape(env, values);
     for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) env->slots[model->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = model->facts[i] };
     env->slots[model->loop_slot] = (mt_value){ 0 };
@@ -35,14 +35,14 @@ void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const
 
 void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     env->variant = variant;
     if (model->param_count) memcpy(&env->slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
 }
 
 void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     mt_value value = { 0 };
     mt_program_status status = mt_program_eval(model->lets[let].value, env->slots, model->let_slot + let, &value, NULL);
     if (status == MT_PROGRAM_INACTIVE) value = (mt_value){ 0 };
@@ -50,18 +50,18 @@ void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let)
     env->slots[model->let_slot + let] = value;
 }
 
-void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values)
+void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_answers *answers, const mt_lookup_variant *variant, const int64_t *values)
 {
-    mt_lookup_env_begin(env, block, values);
+    mt_lookup_env_begin(env, answers, values);
     mt_lookup_env_set_variant(env, variant);
-    for (uint32_t i = 0; i < block->model.model_let; i++) mt_lookup_env_compute(env, i);
+    for (uint32_t i = 0; i < answers->model.model_let; i++) mt_lookup_env_compute(env, i);
 }
 
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value)
 {
     mt_value result = { 0 };
     *value = 0;
-    mt_program_status status = mt_program_eval(program, env->slots, env->block->model.slot_count, &result, NULL);
+    mt_program_status status = mt_program_eval(program, env->slots, env->answers->model.slot_count, &result, NULL);
     if (status != MT_PROGRAM_OK) return status;
     if (result.kind != MT_VALUE_INT) return MT_PROGRAM_TYPE;
     *value = result.number;
@@ -71,7 +71,7 @@ mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_progra
 /* What went wrong in words: the failed let or the missing device fact that the program reads says more than the status. */
 const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     snprintf(out, size, "%s", mt_program_strerror(status));
     for (size_t i = 0; i < mt_program_name_count(program); i++) {
         const char *name = mt_program_name(program, i);
@@ -103,7 +103,7 @@ static const char *refuse(const mt_lookup_env *env, const mt_program *condition,
 /* Which knobs are active depends on the shape: the variant must have exactly those. */
 static const char *refuse_knobs(const mt_lookup_env *env, char *out, size_t size)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     for (uint32_t i = 0; i < model->param_count; i++) {
         int64_t active = 1;
         if (model->params[i].when && mt_lookup_env_number(env, model->params[i].when, &active) != MT_PROGRAM_OK) active = 0;
@@ -117,7 +117,7 @@ static const char *refuse_knobs(const mt_lookup_env *env, char *out, size_t size
 
 const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     if (env->variant->problem) return env->variant->problem;
     const mt_lookup_model_variant *algorithm = &model->variants[env->variant->algo];
     const char *refusal = refuse_knobs(env, out, size);
@@ -153,7 +153,7 @@ bool mt_lookup_env_expand(const mt_lookup_env *env, const char *text, char *out,
         if (!open[2 + length] || length >= sizeof name) return false;
         memcpy(name, open + 2, length);
         name[length] = '\0';
-        uint32_t slot = mt_lookup_model_slot(&env->block->model, name);
+        uint32_t slot = mt_lookup_model_slot(&env->answers->model, name);
         int added = slot == MT_LOOKUP_NO_SLOT ? -1 : value_text(&env->slots[slot], out + used, size - used);
         if (added < 0 || (size_t)added >= size - used) return false;
         used += (size_t)added;

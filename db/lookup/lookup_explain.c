@@ -45,10 +45,10 @@ static void on_say(void *context, const char *format, ...)
     va_end(args);
 }
 
-static void add_shape(text *to, const mt_lookup_block *block, const int64_t *values)
+static void add_shape(text *to, const mt_lookup_answers *answers, const int64_t *values)
 {
-    for (uint32_t i = 0; i < block->model.name_count; i++) {
-        const mt_lookup_model_name *name = &block->model.names[i];
+    for (uint32_t i = 0; i < answers->model.name_count; i++) {
+        const mt_lookup_model_name *name = &answers->model.names[i];
         add(to, "%s%s=", i ? ";" : "", name->name);
         if (name->kind == MT_LOOKUP_NAME_STRING) add(to, "%s", name->string);
         else for (uint32_t k = 0; k < name->length; k++) add(to, "%s%lld", k ? "," : "", (long long)values[name->offset + k]);
@@ -72,37 +72,37 @@ static void add_missing_facts(text *to, const mt_lookup_model *model)
 }
 
 /* The workload that was asked for, where nothing answers that was measured with it. */
-static void add_workload_note(text *to, const mt_lookup_block *block)
+static void add_workload_note(text *to, const mt_lookup_answers *answers)
 {
-    if (block->missing_workload) add(to, "note:     no row here is of workload %s; rows of other workloads answer%s%s\n", block->missing_workload, *block->unknown_workload ? "; " : "", block->unknown_workload);
-    else if (*block->unknown_workload) add(to, "note:     %s\n", block->unknown_workload);
+    if (answers->missing_workload) add(to, "note:     no row here is of workload %s; rows of other workloads answer%s%s\n", answers->missing_workload, *answers->unknown_workload ? "; " : "", answers->unknown_workload);
+    else if (*answers->unknown_workload) add(to, "note:     %s\n", answers->unknown_workload);
 }
 
 /* Of files: rows that are damaged, one that could not be read, and one that knows the kernel by another text of its search space. */
-static void add_file_notes(text *to, const mt_lookup_block *block)
+static void add_file_notes(text *to, const mt_lookup_answers *answers)
 {
-    const mt_lookup_file *files = block->db->files;
-    const uint32_t damaged = block->hidden_damaged;
-    add_workload_note(to, block);
-    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", block->first_damaged);
-    for (uint32_t i = 0; i < block->left_out_count; i++) add(to, "note:     left out: %s\n", block->left_out[i].why);
-    if (block->other_spec_file == block->spec_file) return;
-    add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[block->other_spec_file].path,
-        files[block->spec_file].path);
+    const mt_lookup_file *files = answers->db->files;
+    const uint32_t damaged = answers->hidden_damaged;
+    add_workload_note(to, answers);
+    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", answers->first_damaged);
+    for (uint32_t i = 0; i < answers->left_out_count; i++) add(to, "note:     left out: %s\n", answers->left_out[i].why);
+    if (answers->other_spec_file == answers->spec_file) return;
+    add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[answers->other_spec_file].path,
+        files[answers->spec_file].path);
 }
 
 /* Rows and files that could have answered but for a reason. */
-static void add_left_out(text *to, const mt_lookup_block *block)
+static void add_left_out(text *to, const mt_lookup_answers *answers)
 {
-    uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported;
+    uint32_t recorded = answers->hidden_recorded, imported = answers->hidden_imported;
     if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
-    if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
-    if (block->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)block->hidden_shapes, plural(block->hidden_shapes),
-                                  block->hidden_shapes == 1 ? "is" : "are", block->hidden_shape);
-    if (block->other_predictors) add(to, "note:     %u portfolio%s left out: another version of msda-tune chose %s (a session on the file renews it)\n", (unsigned)block->other_predictors, block->other_predictors == 1 ? " is" : "s are",
-                                     block->other_predictors == 1 ? "it" : "them");
-    add_file_notes(to, block);
+    if (answers->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)answers->damaged_predictors, answers->damaged_predictors == 1 ? " is" : "s are");
+    if (answers->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)answers->hidden_shapes, plural(answers->hidden_shapes),
+                                  answers->hidden_shapes == 1 ? "is" : "are", answers->hidden_shape);
+    if (answers->other_predictors) add(to, "note:     %u portfolio%s left out: another version of msda-tune chose %s (a session on the file renews it)\n", (unsigned)answers->other_predictors, answers->other_predictors == 1 ? " is" : "s are",
+                                     answers->other_predictors == 1 ? "it" : "them");
+    add_file_notes(to, answers);
 }
 
 static void add_duration(text *to, double ns)
@@ -112,20 +112,20 @@ static void add_duration(text *to, double ns)
     else add(to, "%.4g ns", ns);
 }
 
-static void add_source(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+static void add_source(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
     long long nvrtc = row->toolchain->numbers[0], driver = row->toolchain->numbers[1];
     time_t seconds = (time_t)(row->created_unix_ms / 1000);
     struct tm day;
     char date[32] = "unknown";
     if (gmtime_r(&seconds, &day)) strftime(date, sizeof date, "%Y-%m-%d", &day);
-    add(to, "source:   %s@%s, %s, CUDA %lld.%lld, driver %lld.%lld, %s\n", block->kernel, block->kernel_key, *row->toolchain->text ? row->toolchain->text : "unknown architecture",
+    add(to, "source:   %s@%s, %s, CUDA %lld.%lld, driver %lld.%lld, %s\n", answers->kernel, answers->kernel_key, *row->toolchain->text ? row->toolchain->text : "unknown architecture",
         nvrtc / 1000, nvrtc % 1000 / 10, driver / 1000, driver % 1000 / 10, date);
-    add(to, "from:     %s (%s%s), measurement %lld\n", block->db->files[row->file].path, block->db->files[row->file].is_shipped ? "shipped" : "user's",
+    add(to, "from:     %s (%s%s), measurement %lld\n", answers->db->files[row->file].path, answers->db->files[row->file].is_shipped ? "shipped" : "user's",
         row->is_recorded ? ", a recorded GPU" : "", (long long)row->measurement);
 }
 
-static void add_measured(text *to, const mt_lookup_block *block, const mt_lookup_row *row, const char *where)
+static void add_measured(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row, const char *where)
 {
     add(to, "measured: ");
     add_duration(to, row->median_ns);
@@ -137,18 +137,18 @@ static void add_measured(text *to, const mt_lookup_block *block, const mt_lookup
         add(to, ")");
     }
     add(to, ", %s%s; ", row->is_warm ? "warm" : "cold", where);
-    if (row->norm_error == row->norm_error) add(to, "validated%s, error %.2g\n", block->model.is_by_default ? " against the default variant's output" : "", row->norm_error);
+    if (row->norm_error == row->norm_error) add(to, "validated%s, error %.2g\n", answers->model.is_by_default ? " against the default variant's output" : "", row->norm_error);
     else add(to, "its error is not stored\n");
 }
 
 /* Of an exact row; of several workloads, on the worst. */
-static void add_slowdown(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
     unsigned count = row->workload_count;
-    if (count == 1 && !block->missing_workload && row->slowdown <= 1) return; /* the best that is known: that goes without saying */
+    if (count == 1 && !answers->missing_workload && row->slowdown <= 1) return; /* the best that is known: that goes without saying */
     add(to, "expected: ");
-    if (block->missing_workload && count == 1) {
-        add(to, "unknown for workload %s; with workload %s it is the best\n", block->missing_workload, row->workload);
+    if (answers->missing_workload && count == 1) {
+        add(to, "unknown for workload %s; with workload %s it is the best\n", answers->missing_workload, row->workload);
         return;
     }
     if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f × the best time on the worst of %u workloads", row->slowdown, count);
@@ -159,73 +159,73 @@ static void add_slowdown(text *to, const mt_lookup_block *block, const mt_lookup
     add(to, "\n");
 }
 
-static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+static void explain_row(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
-    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
+    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", answers->gpus[row->file] ? answers->gpus[row->file] : answers->gpu, row->shape_name, row->workload);
     add(to, "variant:  %s\n", row->variant->text);
-    add_measured(to, block, row, "");
-    add_slowdown(to, block, row);
-    add_source(to, block, row);
-    add_file_notes(to, block);
+    add_measured(to, answers, row, "");
+    add_slowdown(to, answers, row);
+    add_source(to, answers, row);
+    add_file_notes(to, answers);
 }
 
 /* ---- no row ---- */
 
 /* Why no exact row answers. */
-static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_result *result, const char *head)
+static void add_no_row(text *to, const mt_lookup_answers *answers, const tunelookup_result *result, const char *head)
 {
     char why[512];
     uint8_t launches;
-    uint32_t index = mt_lookup_index_of(block, result->values_);
-    if (index < block->row_count) {
-        const mt_lookup_variant *variant = block->rows[index]->variant;
-        bool is_fine = mt_lookup_may_run(block, variant, result->values_, &launches, why, sizeof why);
-        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, block->rows[index]->is_wrong ? MT_LOOKUP_WRONG_HERE : is_fine ? "it is fine now" : why);
+    uint32_t index = mt_lookup_index_of(answers, result->values_);
+    if (index < answers->row_count) {
+        const mt_lookup_variant *variant = answers->rows[index]->variant;
+        bool is_fine = mt_lookup_may_run(answers, variant, result->values_, &launches, why, sizeof why);
+        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, answers->rows[index]->is_wrong ? MT_LOOKUP_WRONG_HERE : is_fine ? "it is fine now" : why);
         add(to, "tuned:    %s\n", variant->text);
-        if (!variant->problem) add_missing_facts(to, &block->model);
-    } else if (block->row_count) {
-        add(to, "%-9s this shape was not tuned on %s", head, block->gpu);
-        if (block->workload) add(to, " for workload %s", block->workload);
+        if (!variant->problem) add_missing_facts(to, &answers->model);
+    } else if (answers->row_count) {
+        add(to, "%-9s this shape was not tuned on %s", head, answers->gpu);
+        if (answers->workload) add(to, " for workload %s", answers->workload);
         add(to, "; others with the same strings and list lengths were\n");
     } else {
-        add(to, "%-9s no shape like this was tuned on %s", head, block->gpu);
-        if (block->workload) add(to, " for workload %s", block->workload);
-        if (block->other_kinds) add(to, "; %u row%s there %s of other strings, list lengths or workloads", (unsigned)block->other_kinds, plural(block->other_kinds), block->other_kinds == 1 ? "is" : "are");
-        else if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
+        add(to, "%-9s no shape like this was tuned on %s", head, answers->gpu);
+        if (answers->workload) add(to, " for workload %s", answers->workload);
+        if (answers->other_kinds) add(to, "; %u row%s there %s of other strings, list lengths or workloads", (unsigned)answers->other_kinds, plural(answers->other_kinds), answers->other_kinds == 1 ? "is" : "are");
+        else if (*answers->elsewhere) add(to, "; the kernel has winners on: %s", answers->elsewhere);
         add(to, "\n");
-        if (*block->unknown) add(to, "unknown:  %s\n", block->unknown);
+        if (*answers->unknown) add(to, "unknown:  %s\n", answers->unknown);
     }
 }
 
 /* What was considered below the exact row, in the order of the steps; decides anew, which gives the same. */
-static mt_lookup_decision add_steps(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+static mt_lookup_decision add_steps(text *to, const mt_lookup_answers *answers, const tunelookup_result *result)
 {
     const mt_lookup_trace trace = { on_say, to };
     mt_lookup_decision decision;
-    mt_lookup_descend(block, result->values_, &trace, &decision);
+    mt_lookup_descend(answers, result->values_, &trace, &decision);
     return decision;
 }
 
-static void add_asked(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+static void add_asked(text *to, const mt_lookup_answers *answers, const tunelookup_result *result)
 {
     add(to, "asked:    ");
-    add_shape(to, block, result->values_);
+    add_shape(to, answers, result->values_);
     add(to, "\n");
 }
 
-static void explain_none(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+static void explain_none(text *to, const mt_lookup_answers *answers, const tunelookup_result *result)
 {
-    add_no_row(to, block, result, "none:");
-    add_steps(to, block, result);
-    add_asked(to, block, result);
-    add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
-    add_left_out(to, block);
+    add_no_row(to, answers, result, "none:");
+    add_steps(to, answers, result);
+    add_asked(to, answers, result);
+    add(to, "source:   %s@%s\n", answers->kernel, answers->kernel_key);
+    add_left_out(to, answers);
 }
 
-static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup_decision *decision, const char *what)
+static void add_expected(text *to, const mt_lookup_answers *answers, const mt_lookup_decision *decision, const char *what)
 {
-    bool is_known = decision->slowdown == decision->slowdown && decision->predictor < block->predictor_count;
-    uint32_t count = is_known ? block->predictors[decision->predictor].held_out : 0;
+    bool is_known = decision->slowdown == decision->slowdown && decision->predictor < answers->predictor_count;
+    uint32_t count = is_known ? answers->predictors[decision->predictor].held_out : 0;
     bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
     if (is_known) {
         add(to, "expected: %s%.3f × the best known time %s", what, decision->slowdown, is_foreign ? "there" : "here");
@@ -237,38 +237,38 @@ static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup
 }
 
 /* Nearest, architecture, default. */
-static void explain_step(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+static void explain_step(text *to, const mt_lookup_answers *answers, const tunelookup_result *result)
 {
-    const mt_lookup_row *row = block->rows[result->row_];
+    const mt_lookup_row *row = answers->rows[result->row_];
     char where[160];
-    add_no_row(to, block, result, "no row:");
-    mt_lookup_decision decision = add_steps(to, block, result);
+    add_no_row(to, answers, result, "no row:");
+    mt_lookup_decision decision = add_steps(to, answers, result);
     if (result->match == TUNELOOKUP_MATCH_DEFAULT) {
         add(to, "default:  the kernel's default variant; nobody validated it for this shape\n");
         add(to, "variant:  %s\n", row->variant->text);
-        add_expected(to, block, &decision, "it takes ");
-        add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
+        add_expected(to, answers, &decision, "it takes ");
+        add(to, "source:   %s@%s\n", answers->kernel, answers->kernel_key);
     } else {
-        const char *gpu = decision.predictor < block->predictor_count ? block->predictors[decision.predictor].gpu : block->gpu;
+        const char *gpu = decision.predictor < answers->predictor_count ? answers->predictors[decision.predictor].gpu : answers->gpu;
         if (result->match == TUNELOOKUP_MATCH_NEAREST) add(to, "answer:   as tuned for another shape (%s) on %s\n", row->shape_name, gpu);
         else add(to, "answer:   as tuned for shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
         add(to, "variant:  %s\n", row->variant->text);
         snprintf(where, sizeof where, ", on shape %.120s", row->shape_name);
-        add_measured(to, block, row, where);
-        add_expected(to, block, &decision, "");
-        add_source(to, block, row);
+        add_measured(to, answers, row, where);
+        add_expected(to, answers, &decision, "");
+        add_source(to, answers, row);
     }
-    add_left_out(to, block);
+    add_left_out(to, answers);
 }
 
 size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size)
 {
     text to = { buffer, buffer ? size : 0, 0 };
-    const mt_lookup_block *block = result ? result->block_ : NULL;
+    const mt_lookup_answers *answers = result ? result->answers_ : NULL;
     add(&to, "%s", "");
-    if (!block) add(&to, "none:     no result\n");
-    else if (result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) explain_none(&to, block, result);
-    else if (result->match == TUNELOOKUP_MATCH_EXACT) explain_row(&to, block, block->rows[result->row_]);
-    else explain_step(&to, block, result);
+    if (!answers) add(&to, "none:     no result\n");
+    else if (result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= answers->row_total) explain_none(&to, answers, result);
+    else if (result->match == TUNELOOKUP_MATCH_EXACT) explain_row(&to, answers, answers->rows[result->row_]);
+    else explain_step(&to, answers, result);
     return to.used;
 }

@@ -1,4 +1,4 @@
-/* Portfolios of a file → predictors of a block. Up to 256 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
+/* Portfolios of a file → predictors of a plan's answers. Up to 256 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -108,7 +108,7 @@ static size_t shape_of(building *b, const char *key, const char *name)
 {
     size_t count, at = 0;
     double features[MT_RULE_FEATURES];
-    mt_lookup_arena *arena = &b->loader->block->arena;
+    mt_lookup_arena *arena = &b->loader->answers->arena;
     if (b->shape_count && strcmp(b->keys[b->last_shape], key) == 0) return b->last_shape;
     while (at < b->shape_count && strcmp(b->keys[at], key) != 0) at++;
     b->last_shape = (uint32_t)at;
@@ -136,25 +136,25 @@ static bool is_of_kernel(building *b, sqlite3_stmt *row)
     size_t names[MT_RULE_FEATURES];
     const mt_row_value value = mt_row_value_at(row, 2);
     const char *key = text_of(row, 2);
-    return mt_row_value_is_sound(&mt_row_rules[MT_ROW_shape_key], &value) && has_names(&b->loader->block->model, key) && mt_rule_of_key(key, b->kinds, features, names, NULL);
+    return mt_row_value_is_sound(&mt_row_rules[MT_ROW_shape_key], &value) && has_names(&b->loader->answers->model, key) && mt_rule_of_key(key, b->kinds, features, names, NULL);
 }
 
-static tunelookup_status hide_shape(mt_lookup_block *block, const char *key)
+static tunelookup_status hide_shape(mt_lookup_answers *answers, const char *key)
 {
     enum { SHOWN = 100 };
-    if (block->hidden_shapes++ == 0) block->hidden_shape = mt_lookup_arena_text(&block->arena, key, strnlen(key, SHOWN));
-    return block->hidden_shape ? TUNELOOKUP_OK : no_memory();
+    if (answers->hidden_shapes++ == 0) answers->hidden_shape = mt_lookup_arena_text(&answers->arena, key, strnlen(key, SHOWN));
+    return answers->hidden_shape ? TUNELOOKUP_OK : no_memory();
 }
 
 static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
 {
     int64_t id, workload;
     double best, of_default;
-    mt_lookup_block *block = b->loader->block;
-    if (!is_of_kernel(b, row)) return hide_shape(block, text_of(row, 2));
+    mt_lookup_answers *answers = b->loader->answers;
+    if (!is_of_kernel(b, row)) return hide_shape(answers, text_of(row, 2));
     b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &workload) || !real_of(row, 4, 1e-300, false, &best) || !real_of(row, 5, 1e-300, true, &of_default) || b->subject_count == SUBJECT_LIMIT;
     if (b->is_damaged) return TUNELOOKUP_OK;
-    if (block->workload && !b->any_workload && strcmp(mt_lookup_table_find(&b->loader->workloads, workload)->text, block->workload) != 0) return TUNELOOKUP_OK;
+    if (answers->workload && !b->any_workload && strcmp(mt_lookup_table_find(&b->loader->workloads, workload)->text, answers->workload) != 0) return TUNELOOKUP_OK;
     size_t shape = shape_of(b, text_of(row, 2), text_of(row, 3));
     b->is_damaged = shape == SIZE_MAX;
     if (b->is_damaged) return TUNELOOKUP_OK;
@@ -197,7 +197,7 @@ static bool find_variant(building *b, int64_t id)
 /* What all figures of a place share. */
 static mt_lookup_row *make_row(building *b)
 {
-    mt_lookup_row *row = mt_lookup_arena_take(&b->loader->block->arena, 1, sizeof *row);
+    mt_lookup_row *row = mt_lookup_arena_take(&b->loader->answers->arena, 1, sizeof *row);
     if (!row) return NULL;
     row->variant = b->texts[b->at_variant];
     row->shape_name = b->shape_names[b->subjects[b->at_subject].shape];
@@ -267,7 +267,7 @@ static void list_rows(building *b)
 static void describe_kinds(building *b)
 {
     static const char *const words[] = { [MT_LOOKUP_NAME_INT] = "int,", [MT_LOOKUP_NAME_LIST] = "list,", [MT_LOOKUP_NAME_STRING] = "string," };
-    const mt_lookup_model *model = &b->loader->block->model;
+    const mt_lookup_model *model = &b->loader->answers->model;
     size_t used = 0;
     for (uint32_t i = 0; i < model->name_count; i++) {
         size_t length = strlen(words[model->names[i].kind]);
@@ -278,18 +278,18 @@ static void describe_kinds(building *b)
 
 static tunelookup_status read_shapes(building *b)
 {
-    const uint32_t hidden = b->loader->block->hidden_shapes;
+    const uint32_t hidden = b->loader->answers->hidden_shapes;
     tunelookup_status st = each(b, shapes_sql, b->portfolio, on_shape);
-    if (st != TUNELOOKUP_OK || b->is_damaged || b->shape_count || !b->loader->block->workload) return st;
-    b->loader->block->hidden_shapes = hidden; /* those are met again */
+    if (st != TUNELOOKUP_OK || b->is_damaged || b->shape_count || !b->loader->answers->workload) return st;
+    b->loader->answers->hidden_shapes = hidden; /* those are met again */
     b->any_workload = b->predictor->ignores_workload = true;
     return each(b, shapes_sql, b->portfolio, on_shape);
 }
 
-/* What finders use, in the block's own memory; slowdowns become logarithms. */
+/* What finders use, in the memory of the answers; slowdowns become logarithms. */
 static bool settle(building *b)
 {
-    mt_lookup_arena *arena = &b->loader->block->arena;
+    mt_lookup_arena *arena = &b->loader->answers->arena;
     mt_lookup_predictor *predictor = b->predictor;
     size_t cells = (size_t)b->shape_count * b->variant_count;
     double *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
@@ -318,12 +318,12 @@ static bool settle(building *b)
 static tunelookup_status read_texts(building *b)
 {
     mt_lookup_loader *loader = b->loader;
-    bool *is_out = mt_lookup_arena_take(&loader->block->arena, b->variant_count, sizeof *is_out);
+    bool *is_out = mt_lookup_arena_take(&loader->answers->arena, b->variant_count, sizeof *is_out);
     if (!is_out) return no_memory();
     for (uint32_t v = 0; v < b->variant_count; v++) {
         tunelookup_status st = mt_lookup_variant_get(loader, b->variants[v], &b->texts[v]);
         if (st != TUNELOOKUP_OK) return st;
-        is_out[v] = mt_lookup_is_wrong(loader->block, b->texts[v]->text);
+        is_out[v] = mt_lookup_is_wrong(loader->answers, b->texts[v]->text);
     }
     b->predictor->is_out = is_out;
     return TUNELOOKUP_OK;
@@ -331,7 +331,7 @@ static tunelookup_status read_texts(building *b)
 
 static bool make_room(building *b)
 {
-    mt_lookup_arena *arena = &b->loader->block->arena;
+    mt_lookup_arena *arena = &b->loader->answers->arena;
     size_t cells = (size_t)b->shape_count * b->variant_count;
     b->slowdown = mt_lookup_arena_take(arena, cells, sizeof *b->slowdown);
     b->rows = mt_lookup_arena_take(arena, cells, sizeof *b->rows);
@@ -424,7 +424,7 @@ static bool same_architecture(const char *key, int64_t cc)
 /* False when the plan may not answer from it. */
 static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_predictor *predictor)
 {
-    const mt_lookup_block *block = loader->block;
+    const mt_lookup_answers *answers = loader->answers;
     const char *key = text_of(row, 2);
     int64_t device, held_out;
     if (!id_of(row, 1, &device) || !id_of(row, 5, &held_out)) return false;
@@ -434,27 +434,27 @@ static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_p
     predictor->file = (uint8_t)loader->file;
     predictor->held_out = held_out < 1000000 ? (uint32_t)held_out : 1000000;
     if (predictor->is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) return false;
-    if (predictor->is_other_gpu && !same_architecture(key, block->cc)) return false;
+    if (predictor->is_other_gpu && !same_architecture(key, answers->cc)) return false;
     if (predictor->is_other_gpu) {
         predictor->away = octaves_between(sm_count(key), sm_count(loader->asked_gpu));
         predictor->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
     }
     bool is_stranger = predictor->is_other_gpu && !is_kin(key, loader->asked_gpu);
-    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
+    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), answers->model.regime) != 0);
     return true;
 }
 
 static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
 {
     mt_lookup_loader *loader = outer->loader;
-    mt_lookup_block *block = loader->block;
-    if (block->predictor_count == MT_LOOKUP_PREDICTORS) return TUNELOOKUP_OK;
-    mt_lookup_predictor *predictor = &block->predictors[block->predictor_count];
+    mt_lookup_answers *answers = loader->answers;
+    if (answers->predictor_count == MT_LOOKUP_PREDICTORS) return TUNELOOKUP_OK;
+    mt_lookup_predictor *predictor = &answers->predictors[answers->predictor_count];
     *predictor = (mt_lookup_predictor){ 0 };
     if (!place(loader, row, predictor)) return TUNELOOKUP_OK;
     building *b = mt_lookup_alloc(sizeof *b); /* too large for a stack */
     const char *key = text_of(row, 2);
-    predictor->gpu = mt_lookup_arena_text(&block->arena, key, strlen(key));
+    predictor->gpu = mt_lookup_arena_text(&answers->arena, key, strlen(key));
     if (!b || !predictor->gpu) {
         free(b);
         return no_memory();
@@ -463,18 +463,18 @@ static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
     b->predictor = predictor;
     b->portfolio = sqlite3_column_int64(row, 0);
     tunelookup_status st = read_parts(b);
-    if (st == TUNELOOKUP_OK && !b->is_damaged && predictor->rule.features) block->predictor_count++;
-    block->damaged_predictors += b->is_damaged;
-    block->other_predictors += b->is_other_format;
+    if (st == TUNELOOKUP_OK && !b->is_damaged && predictor->rule.features) answers->predictor_count++;
+    answers->damaged_predictors += b->is_damaged;
+    answers->other_predictors += b->is_other_format;
     free(b);
     return st;
 }
 
 tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     building *b;
-    if (!block->predictors && !(block->predictors = mt_lookup_arena_take(&block->arena, MT_LOOKUP_PREDICTORS, sizeof *block->predictors))) return no_memory();
+    if (!answers->predictors && !(answers->predictors = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_PREDICTORS, sizeof *answers->predictors))) return no_memory();
     if (!(b = mt_lookup_alloc(sizeof *b))) return no_memory();
     b->loader = loader;
     tunelookup_status st = each(b, portfolios_sql, loader->kernel, on_portfolio);
@@ -482,7 +482,7 @@ tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader)
     return st;
 }
 
-/* ---- the block's share ---- */
+/* ---- what the answers take over ---- */
 
 /* Whether `a` is asked before `b`, or neither before the other. */
 static bool is_in_order(const mt_lookup_predictor *a, const mt_lookup_predictor *b)
@@ -491,11 +491,11 @@ static bool is_in_order(const mt_lookup_predictor *a, const mt_lookup_predictor 
     return a->away != b->away ? a->away < b->away : a->memory_away <= b->memory_away;
 }
 
-static void sort_predictors(mt_lookup_block *block)
+static void sort_predictors(mt_lookup_answers *answers)
 {
-    for (uint32_t i = 1; i < block->predictor_count; i++) {
+    for (uint32_t i = 1; i < answers->predictor_count; i++) {
         for (uint32_t k = i; k > 0; k--) {
-            mt_lookup_predictor *a = &block->predictors[k - 1], *b = &block->predictors[k], tmp = *a;
+            mt_lookup_predictor *a = &answers->predictors[k - 1], *b = &answers->predictors[k], tmp = *a;
             if (is_in_order(a, b)) break;
             *a = *b;
             *b = tmp;
@@ -503,20 +503,20 @@ static void sort_predictors(mt_lookup_block *block)
     }
 }
 
-/* Extra rows come behind the exact ones; predictors' places become indices of the block. */
+/* Extra rows come behind the exact ones; predictors' places become indices into their rows. */
 static void add_extra_rows(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
-    uint32_t at = block->row_count + loader->extra_count;
-    for (mt_lookup_row *row = loader->extra; row; row = row->next) block->rows[--at] = row;
-    for (uint32_t i = 0; i < block->predictor_count; i++) {
-        const mt_rule *rule = &block->predictors[i].rule;
+    mt_lookup_answers *answers = loader->answers;
+    uint32_t at = answers->row_count + loader->extra_count;
+    for (mt_lookup_row *row = loader->extra; row; row = row->next) answers->rows[--at] = row;
+    for (uint32_t i = 0; i < answers->predictor_count; i++) {
+        const mt_rule *rule = &answers->predictors[i].rule;
         for (size_t c = 0; c < rule->shape_count * rule->variant_count; c++) {
             uint32_t *place = (uint32_t *)(uintptr_t)&rule->rows[c];
-            if (*place) *place += block->row_count;
+            if (*place) *place += answers->row_count;
         }
     }
-    block->first_default = block->row_total = block->row_count + loader->extra_count;
+    answers->first_default = answers->row_total = answers->row_count + loader->extra_count;
 }
 
 static const char *default_problem(const mt_lookup_model *model)
@@ -541,17 +541,17 @@ static bool whens_read_lets(const mt_lookup_model *model)
 }
 
 /* A slot, and the row that leads to it, with room for the text of all knobs. */
-static bool make_default(mt_lookup_block *block, mt_lookup_default *slot, size_t bytes)
+static bool make_default(mt_lookup_answers *answers, mt_lookup_default *slot, size_t bytes)
 {
-    mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row);
-    slot->knobs = mt_lookup_arena_take(&block->arena, block->model.param_count, sizeof *slot->knobs);
-    slot->text = mt_lookup_arena_take(&block->arena, bytes, 1);
-    slot->packed = mt_lookup_arena_take(&block->arena, bytes, 1);
+    mt_lookup_row *row = mt_lookup_arena_take(&answers->arena, 1, sizeof *row);
+    slot->knobs = mt_lookup_arena_take(&answers->arena, answers->model.param_count, sizeof *slot->knobs);
+    slot->text = mt_lookup_arena_take(&answers->arena, bytes, 1);
+    slot->packed = mt_lookup_arena_take(&answers->arena, bytes, 1);
     if (!row || !slot->knobs || !slot->text || !slot->packed) return false;
     slot->variant = (mt_lookup_variant){ .text = slot->text, .packed = slot->packed, .knobs = slot->knobs, .algo = 0 };
     *row = (mt_lookup_row){ .variant = &slot->variant, .median_ns = NAN, .low_ns = NAN, .high_ns = NAN, .norm_error = NAN, .slowdown = NAN, .shape_name = "", .workload = "" };
     memset(row->carveouts, -1, sizeof row->carveouts);
-    block->rows[block->row_total++] = row;
+    answers->rows[answers->row_total++] = row;
     return true;
 }
 
@@ -565,32 +565,32 @@ static size_t longest_variant(const mt_lookup_model *model)
     return longest;
 }
 
-static tunelookup_status make_defaults(mt_lookup_block *block)
+static tunelookup_status make_defaults(mt_lookup_answers *answers)
 {
-    const mt_lookup_model *model = &block->model;
+    const mt_lookup_model *model = &answers->model;
     size_t bytes = 16;
-    block->default_problem = default_problem(model);
-    if (block->default_problem) return TUNELOOKUP_OK;
-    block->defaults = mt_lookup_arena_take(&block->arena, MT_LOOKUP_DEFAULTS, sizeof *block->defaults);
-    if (!block->defaults) return no_memory();
+    answers->default_problem = default_problem(model);
+    if (answers->default_problem) return TUNELOOKUP_OK;
+    answers->defaults = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_DEFAULTS, sizeof *answers->defaults);
+    if (!answers->defaults) return no_memory();
     for (uint32_t i = 0; i < model->param_count; i++) {
         bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + longest_variant(model) + 1) + 1;
     }
-    block->whens_read_lets = whens_read_lets(model);
+    answers->whens_read_lets = whens_read_lets(model);
     for (uint32_t i = 0; i < MT_LOOKUP_DEFAULTS; i++) {
-        if (!make_default(block, &block->defaults[i], bytes)) return no_memory();
+        if (!make_default(answers, &answers->defaults[i], bytes)) return no_memory();
     }
     return TUNELOOKUP_OK;
 }
 
 tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
-    sort_predictors(block);
+    mt_lookup_answers *answers = loader->answers;
+    sort_predictors(answers);
     add_extra_rows(loader);
-    tunelookup_status st = make_defaults(block);
+    tunelookup_status st = make_defaults(answers);
     if (st != TUNELOOKUP_OK) return st;
-    block->cache_stride = (sizeof(mt_lookup_cached) + block->value_count * sizeof(int64_t) + 15) / 16 * 16;
-    block->cache = mt_lookup_arena_take(&block->arena, MT_LOOKUP_CACHED, block->cache_stride);
-    return block->cache ? TUNELOOKUP_OK : no_memory();
+    answers->cache_stride = (sizeof(mt_lookup_cached) + answers->value_count * sizeof(int64_t) + 15) / 16 * 16;
+    answers->cache = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_CACHED, answers->cache_stride);
+    return answers->cache ? TUNELOOKUP_OK : no_memory();
 }

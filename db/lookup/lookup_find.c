@@ -9,7 +9,7 @@
 
 enum { UNCHECKED = 0, REFUSED = 1, LAUNCHES = 2 };
 
-bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
+bool mt_lookup_row_check(const mt_lookup_answers *answers, mt_lookup_row *row)
 {
     uint8_t state = atomic_load_explicit(&row->state, memory_order_relaxed);
     if (state == UNCHECKED) {
@@ -17,7 +17,7 @@ bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
         uint32_t count = 0;
         state = REFUSED;
         if (!row->variant->problem && !row->is_wrong) {
-            mt_lookup_env_fill(&env, block, row->variant, row->values);
+            mt_lookup_env_fill(&env, answers, row->variant, row->values);
             if (!mt_lookup_env_refusal(&env, NULL, 0) && !mt_lookup_env_illegal(&env, &count)) state = (uint8_t)(LAUNCHES + count);
         }
         atomic_store_explicit(&row->state, state, memory_order_relaxed);
@@ -28,50 +28,50 @@ bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
 /* ---- find ---- */
 
 /* The row of the asked shape, or row_count. */
-uint32_t mt_lookup_index_of(const mt_lookup_block *block, const int64_t *values)
+uint32_t mt_lookup_index_of(const mt_lookup_answers *answers, const int64_t *values)
 {
-    if (!block->mask) return block->row_count;
-    uint32_t hash = mt_lookup_hash(values, block->value_count);
-    for (uint32_t at = hash & block->mask; block->table[at].row; at = (at + 1) & block->mask) {
-        uint32_t index = block->table[at].row - 1;
-        if (block->table[at].hash == hash && memcmp(block->rows[index]->values, values, block->value_count * sizeof *values) == 0) return index;
+    if (!answers->mask) return answers->row_count;
+    uint32_t hash = mt_lookup_hash(values, answers->value_count);
+    for (uint32_t at = hash & answers->mask; answers->table[at].row; at = (at + 1) & answers->mask) {
+        uint32_t index = answers->table[at].row - 1;
+        if (answers->table[at].hash == hash && memcmp(answers->rows[index]->values, values, answers->value_count * sizeof *values) == 0) return index;
     }
-    return block->row_count;
+    return answers->row_count;
 }
 
-static void answer_none(const mt_lookup_block *block, tunelookup_result *result)
+static void answer_none(const mt_lookup_answers *answers, tunelookup_result *result)
 {
     result->match = TUNELOOKUP_MATCH_NONE;
     result->launch_count = result->arg_count = result->validated = 0;
     result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->slowdown_bound = result->norm_error = NAN;
     result->variant = "";
-    result->kernel_key = block->kernel_key;
+    result->kernel_key = answers->kernel_key;
 }
 
-static void answer_row(const mt_lookup_block *block, mt_lookup_row *row, tunelookup_result *result)
+static void answer_row(const mt_lookup_answers *answers, mt_lookup_row *row, tunelookup_result *result)
 {
     result->match = TUNELOOKUP_MATCH_EXACT;
     result->launch_count = atomic_load_explicit(&row->state, memory_order_relaxed) - LAUNCHES;
-    result->arg_count = (int32_t)block->model.arg_count;
+    result->arg_count = (int32_t)answers->model.arg_count;
     result->validated = 1;
     result->median_ns = row->median_ns;
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;
-    result->expected_slowdown = block->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
+    result->expected_slowdown = answers->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
     result->slowdown_bound = result->expected_slowdown;
     result->norm_error = row->norm_error;
     result->variant = row->variant->text;
-    result->kernel_key = block->kernel_key;
+    result->kernel_key = answers->kernel_key;
 }
 
 /* A shape without a row of its own: what was measured is told as it was, on the shape that it was measured for. */
-static void answer_decision(const mt_lookup_block *block, const mt_lookup_decision *decision, tunelookup_result *result)
+static void answer_decision(const mt_lookup_answers *answers, const mt_lookup_decision *decision, tunelookup_result *result)
 {
-    const mt_lookup_row *row = block->rows[decision->row];
+    const mt_lookup_row *row = answers->rows[decision->row];
     result->match = (tunelookup_match)decision->match;
     result->row_ = decision->row;
     result->launch_count = decision->launches;
-    result->arg_count = (int32_t)block->model.arg_count;
+    result->arg_count = (int32_t)answers->model.arg_count;
     result->validated = result->match != TUNELOOKUP_MATCH_DEFAULT;
     result->median_ns = row->median_ns;
     result->low_ns = row->low_ns;
@@ -80,28 +80,28 @@ static void answer_decision(const mt_lookup_block *block, const mt_lookup_decisi
     result->slowdown_bound = decision->bound;
     result->norm_error = row->norm_error;
     result->variant = row->variant->text;
-    result->kernel_key = block->kernel_key;
+    result->kernel_key = answers->kernel_key;
 }
 
 tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
 {
     if (!plan || !result || (!values && plan->value_count)) return TUNELOOKUP_ERR_ARGUMENT;
-    const mt_lookup_block *block = atomic_load_explicit(&plan->block, memory_order_acquire);
-    uint32_t count = block->value_count;
-    result->block_ = block;
+    const mt_lookup_answers *answers = atomic_load_explicit(&plan->answers, memory_order_acquire);
+    uint32_t count = answers->value_count;
+    result->answers_ = answers;
     result->reason_ = 0;
     memset(result->reserved_, 0, sizeof result->reserved_);
-    for (uint32_t i = 0; i < count; i++) result->values_[block->order[i]] = values[i];
-    result->row_ = mt_lookup_index_of(block, result->values_);
-    mt_lookup_row *row = result->row_ < block->row_count ? block->rows[result->row_] : NULL;
-    if (row && mt_lookup_row_check(block, row)) {
-        answer_row(block, row, result);
+    for (uint32_t i = 0; i < count; i++) result->values_[answers->order[i]] = values[i];
+    result->row_ = mt_lookup_index_of(answers, result->values_);
+    mt_lookup_row *row = result->row_ < answers->row_count ? answers->rows[result->row_] : NULL;
+    if (row && mt_lookup_row_check(answers, row)) {
+        answer_row(answers, row, result);
         return TUNELOOKUP_OK;
     }
     mt_lookup_decision decision;
-    mt_lookup_decide(block, result->values_, &decision);
-    if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(block, &decision, result);
-    else answer_none(block, result);
+    mt_lookup_decide(answers, result->values_, &decision);
+    if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(answers, &decision, result);
+    else answer_none(answers, result);
     if (plan->misses) mt_lookup_count_miss(plan->misses, values, count);
     return TUNELOOKUP_OK;
 }
@@ -116,11 +116,11 @@ tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int
     tunelookup_status st = tunelookup_find(plan, values, &results[0]);
     if (st != TUNELOOKUP_OK || results[0].match == TUNELOOKUP_MATCH_NONE) return st;
     *count = 1;
-    found = mt_lookup_several(results[0].block_, results[0].values_, decisions, capacity < MT_RULE_VARIANTS ? capacity : MT_RULE_VARIANTS);
+    found = mt_lookup_several(results[0].answers_, results[0].values_, decisions, capacity < MT_RULE_VARIANTS ? capacity : MT_RULE_VARIANTS);
     for (size_t i = 0; i < found && *count < capacity; i++) {
         tunelookup_result *result = &results[*count];
         *result = results[0];
-        answer_decision(results[0].block_, &decisions[i], result);
+        answer_decision(results[0].answers_, &decisions[i], result);
         *count += strcmp(result->variant, results[0].variant) != 0;
     }
     return TUNELOOKUP_OK;
@@ -130,13 +130,13 @@ tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int
 
 tunelookup_status tunelookup_param_text(const tunelookup_result *result, const char *name, const char **text)
 {
-    const mt_lookup_block *block = result ? result->block_ : NULL;
+    const mt_lookup_answers *answers = result ? result->answers_ : NULL;
     mt_lookup_clear_detail();
-    if (!name || !text || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
+    if (!name || !text || !answers || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= answers->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }
     size_t length = strlen(name);
-    for (const char *pair = block->rows[result->row_]->variant->packed; *pair; pair += strlen(pair) + 1) {
+    for (const char *pair = answers->rows[result->row_]->variant->packed; *pair; pair += strlen(pair) + 1) {
         if (strncmp(pair, name, length) != 0 || pair[length] != '=') continue;
         *text = pair + length + 1;
         return TUNELOOKUP_OK;

@@ -34,7 +34,7 @@ static tunelookup_status fail(const mt_lookup_loader *loader, sqlite3 *db, size_
 
 static tunelookup_status keep(mt_lookup_loader *loader, const list *from, const char **text)
 {
-    *text = mt_lookup_arena_text(&loader->block->arena, from->text, strlen(from->text));
+    *text = mt_lookup_arena_text(&loader->answers->arena, from->text, strlen(from->text));
     return *text ? TUNELOOKUP_OK : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
 }
 
@@ -49,11 +49,11 @@ tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lo
         sqlite3_bind_int64(statement, 1, sources[file].kernel);
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *key = (const char *)sqlite3_column_text(statement, 0);
-            if (key && strcmp(key, loader->block->gpu) != 0 && !has(&keys, key, strlen(key))) add(&keys, ", ", key, strlen(key));
+            if (key && strcmp(key, loader->answers->gpu) != 0 && !has(&keys, key, strlen(key))) add(&keys, ", ", key, strlen(key));
         }
         sqlite3_finalize(statement);
     }
-    return keep(loader, &keys, &loader->block->elsewhere);
+    return keep(loader, &keys, &loader->answers->elsewhere);
 }
 
 /* The value of `name` in a shape's key ("D=32;dtype=f16"), or NULL. */
@@ -130,10 +130,10 @@ static void add_unknown(list *text, const mt_lookup_model_name *name, const valu
 
 tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources)
 {
-    const mt_lookup_block *block = loader->block;
+    const mt_lookup_answers *answers = loader->answers;
     list text = { 0 };
-    for (uint32_t i = 0; i < block->model.name_count; i++) {
-        const mt_lookup_model_name *name = &block->model.names[i];
+    for (uint32_t i = 0; i < answers->model.name_count; i++) {
+        const mt_lookup_model_name *name = &answers->model.names[i];
         char length[16];
         const char *asked = name->string;
         if (name->kind == MT_LOOKUP_NAME_LIST) {
@@ -146,17 +146,17 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
         if (st != TUNELOOKUP_OK) return st;
         add_unknown(&text, name, &known);
     }
-    return keep(loader, &text, &loader->block->unknown);
+    return keep(loader, &text, &loader->answers->unknown);
 }
 
 tunelookup_status mt_lookup_hint_workload(mt_lookup_loader *loader, const mt_lookup_source *sources)
 {
-    const mt_lookup_block *block = loader->block;
+    const mt_lookup_answers *answers = loader->answers;
     list text = { 0 };
-    values known = { .asked = block->missing_workload ? block->missing_workload : block->workload };
+    values known = { .asked = answers->missing_workload ? answers->missing_workload : answers->workload };
     if (!known.asked) return TUNELOOKUP_OK;
     tunelookup_status st = look_through_all(loader, sources, NULL, &known);
     if (st != TUNELOOKUP_OK) return st;
     add_unknown(&text, NULL, &known);
-    return keep(loader, &text, &loader->block->unknown_workload);
+    return keep(loader, &text, &loader->answers->unknown_workload);
 }

@@ -21,7 +21,7 @@ static bool is_replaced(const mt_lookup_model *model, const mt_lookup_model_laun
 static mt_program_status is_wanted(const mt_lookup_env *env, const mt_lookup_model_launch *launch, bool *wanted)
 {
     int64_t holds = 1;
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     int32_t algo = env->variant->algo;
     *wanted = launch->variant < 0 ? !is_replaced(model, launch, algo) : launch->variant == algo;
     if (!*wanted || !launch->when) return MT_PROGRAM_OK;
@@ -32,7 +32,7 @@ static mt_program_status is_wanted(const mt_lookup_env *env, const mt_lookup_mod
 
 mt_program_status mt_lookup_env_launches(const mt_lookup_env *env, mt_lookup_launches *list)
 {
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     list->count = 0;
     for (uint32_t i = 0; i < model->launch_count; i++) {
         bool wanted;
@@ -85,7 +85,7 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
     int64_t smem = 0, carveout = -1, blocks_per_sm = 0;
     *rule = NULL;
     *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->is_prepare, .arg_count = from->arg_count };
-    info->entry = from->entry ? from->entry : env->block->model.variants[env->variant->algo].entry;
+    info->entry = from->entry ? from->entry : env->answers->model.variants[env->variant->algo].entry;
     memcpy(info->args, from->args, (size_t)from->arg_count * sizeof *from->args);
     if ((st = three(env, &from->grid, grid_limits, info->grid, rule)) != MT_PROGRAM_OK) return st;
     if ((st = three(env, &from->block, block_limits, info->block, rule)) != MT_PROGRAM_OK) return st;
@@ -103,12 +103,12 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
 
 tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_lookup_env *env)
 {
-    const mt_lookup_block *block = result ? result->block_ : NULL;
+    const mt_lookup_answers *answers = result ? result->answers_ : NULL;
     mt_lookup_clear_detail();
-    if (!block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
+    if (!answers || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= answers->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the result has no match");
     }
-    mt_lookup_env_fill(env, block, block->rows[result->row_]->variant, result->values_);
+    mt_lookup_env_fill(env, answers, answers->rows[result->row_]->variant, result->values_);
     return TUNELOOKUP_OK;
 }
 
@@ -131,6 +131,6 @@ tunelookup_status tunelookup_launch(const tunelookup_result *result, int index, 
     if (index < 0 || (uint32_t)index >= list.count) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "launch %d of %u", index, (unsigned)list.count);
     status = mt_lookup_env_launch(&env, list.items[index], launch, &rule);
     if (status != MT_PROGRAM_OK || rule) return fail_value("launch", index, status, rule);
-    if (launch->carveout_percent < 0 && index < MT_LOOKUP_CARVEOUTS) launch->carveout_percent = env.block->rows[result->row_]->carveouts[index];
+    if (launch->carveout_percent < 0 && index < MT_LOOKUP_CARVEOUTS) launch->carveout_percent = env.answers->rows[result->row_]->carveouts[index];
     return TUNELOOKUP_OK;
 }

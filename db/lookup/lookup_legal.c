@@ -31,7 +31,7 @@ static bool can_be_resident(const int64_t *facts, const tunelookup_launch_info *
 
 const char *mt_lookup_launch_rule(const mt_lookup_env *env, const mt_lookup_model_launch *from, int64_t blocks_per_sm, const tunelookup_launch_info *info)
 {
-    const int64_t *facts = env->block->model.facts;
+    const int64_t *facts = env->answers->model.facts;
     if (product(info->block) > THREAD_LIMIT) return "a block has more than 1024 threads";
     if (facts[SMEM_OPTIN] && info->smem_bytes > facts[SMEM_OPTIN]) return "dynamic shared memory is above device.smem_optin";
     if ((uint64_t)blocks_per_sm > most_per_sm(facts, info)) return "fewer blocks fit on an SM than a launch counts on";
@@ -48,7 +48,7 @@ const char *mt_lookup_launch_rule(const mt_lookup_env *env, const mt_lookup_mode
 /* What cuTensorMapEncodeTiled and the copies demand. */
 const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensormap_info *info)
 {
-    const int64_t *facts = env->block->model.facts;
+    const int64_t *facts = env->answers->model.facts;
     uint64_t element_bytes = mt_lookup_dtype_bytes(info->dtype), inner = info->box[0] * element_bytes, box_bytes = element_bytes;
     if (facts[CC] < 90) return "tensor maps need compute capability 9.0";
     if (info->fill_nan && info->dtype > TUNELOOKUP_F64) return "filling with NaN needs a floating dtype";
@@ -76,7 +76,7 @@ static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *ar
     *bytes = arg->kind == TUNELOOKUP_ARG_TENSOR ? 8 : (uint32_t)info.bytes;
     if (arg->kind != TUNELOOKUP_ARG_TENSORMAP || rule) return rule;
     *bytes = MAP_BYTES * (uint32_t)info.map_count;
-    if (mt_lookup_env_arg(env, &env->block->model.args[arg->tensor], &tensor, &rule) != MT_PROGRAM_OK) return "a tensor can't be computed here";
+    if (mt_lookup_env_arg(env, &env->answers->model.args[arg->tensor], &tensor, &rule) != MT_PROGRAM_OK) return "a tensor can't be computed here";
     for (int32_t i = 0; i < info.map_count && !rule; i++) {
         if (mt_lookup_env_map(env, arg, i, &tensor, &map, &rule) != MT_PROGRAM_OK) return "a tensor map can't be computed here";
     }
@@ -87,10 +87,10 @@ static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *ar
 static bool parameters_fit(const mt_lookup_env *env, const mt_lookup_model_launch *launch, const uint32_t bytes[MT_LOOKUP_ALL_ARGS])
 {
     uint64_t total = 0;
-    int64_t driver = env->block->driver_version;
+    int64_t driver = env->answers->driver_version;
     for (int32_t i = 0; i < launch->arg_count; i++) {
         int32_t arg = launch->args[i];
-        uint64_t align = env->block->model.args[arg].kind == TUNELOOKUP_ARG_TENSORMAP ? 64 : bytes[arg];
+        uint64_t align = env->answers->model.args[arg].kind == TUNELOOKUP_ARG_TENSORMAP ? 64 : bytes[arg];
         total = (total + align - 1) / align * align + bytes[arg];
     }
     return total <= (driver && driver < 12010 ? 4096 : 32764);
@@ -101,7 +101,7 @@ const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count)
     mt_lookup_launches list;
     bool used[MT_LOOKUP_ALL_ARGS];
     uint32_t bytes[MT_LOOKUP_ALL_ARGS];
-    const mt_lookup_model *model = &env->block->model;
+    const mt_lookup_model *model = &env->answers->model;
     const char *rule = NULL;
     if (mt_lookup_env_launches(env, &list) != MT_PROGRAM_OK) return "which launches it makes can't be decided here";
     mt_lookup_env_used(env, &list, used);

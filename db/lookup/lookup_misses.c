@@ -89,16 +89,16 @@ static void add_string(line *out, const char *text)
 }
 
 /* {"kernel":"msda","key":…,"gpu":…,"workload":…, without the end */
-static void begin_line(line *out, const mt_lookup_block *block)
+static void begin_line(line *out, const mt_lookup_answers *answers)
 {
     out->used = 0;
     add(out, "{\"kernel\":");
-    add_string(out, block->kernel);
-    add(out, ",\"key\":\"%s\",\"gpu\":", block->kernel_key);
-    add_string(out, block->gpu);
-    if (!block->workload) return;
+    add_string(out, answers->kernel);
+    add(out, ",\"key\":\"%s\",\"gpu\":", answers->kernel_key);
+    add_string(out, answers->gpu);
+    if (!answers->workload) return;
     add(out, ",\"workload\":");
-    add_string(out, block->workload);
+    add_string(out, answers->workload);
 }
 
 static void end_line(line *out, const char *what, uint64_t count)
@@ -109,14 +109,14 @@ static void end_line(line *out, const char *what, uint64_t count)
 }
 
 /* …,"shape":{"D":32,"H":[92,46],"dtype":"f16"},"count":3,"unix_ms":…} */
-static void describe(line *out, const mt_lookup_block *block, mt_lookup_miss *slot, uint64_t count)
+static void describe(line *out, const mt_lookup_answers *answers, mt_lookup_miss *slot, uint64_t count)
 {
     int64_t values[TUNELOOKUP_MAX_VALUES] = { 0 };
-    for (uint32_t i = 0; i < block->value_count; i++) values[block->order[i]] = atomic_load_explicit(&slot->values[i], memory_order_acquire);
-    begin_line(out, block);
+    for (uint32_t i = 0; i < answers->value_count; i++) values[answers->order[i]] = atomic_load_explicit(&slot->values[i], memory_order_acquire);
+    begin_line(out, answers);
     add(out, ",\"shape\":{");
-    for (uint32_t i = 0; i < block->model.name_count; i++) {
-        const mt_lookup_model_name *name = &block->model.names[i];
+    for (uint32_t i = 0; i < answers->model.name_count; i++) {
+        const mt_lookup_model_name *name = &answers->model.names[i];
         if (i) add(out, ",");
         add_string(out, name->name);
         add(out, name->kind == MT_LOOKUP_NAME_LIST ? ":[" : ":");
@@ -156,19 +156,19 @@ static uint32_t take_count(mt_lookup_miss *slot)
 
 static tunelookup_status flush_plan(const tunelookup_plan *plan, int fd, const char *path, line *out)
 {
-    const mt_lookup_block *block = atomic_load(&plan->block);
+    const mt_lookup_answers *answers = atomic_load(&plan->answers);
     for (uint32_t i = 0; plan->misses && i < MT_LOOKUP_MISS_SLOTS; i++) {
         mt_lookup_miss *slot = &plan->misses->slots[i];
         uint32_t count = take_count(slot);
         if (!count) continue;
-        describe(out, block, slot, count);
+        describe(out, answers, slot, count);
         if (write_line(fd, out)) continue;
         atomic_fetch_add(&slot->word, count); /* for the next flush; only a flush empties slots, so it is still the same shape's */
         return not_written(path);
     }
     uint64_t dropped = plan->misses ? atomic_exchange(&plan->misses->dropped, 0) : 0;
     if (!dropped) return TUNELOOKUP_OK;
-    begin_line(out, block);
+    begin_line(out, answers);
     end_line(out, "dropped", dropped);
     if (write_line(fd, out)) return TUNELOOKUP_OK;
     atomic_fetch_add(&plan->misses->dropped, dropped);

@@ -16,9 +16,9 @@ static mt_lookup_model_name *find_name(const mt_lookup_model *model, const char 
     return NULL;
 }
 
-static tunelookup_status bad_name(const mt_lookup_block *block, const char *name, const char *what)
+static tunelookup_status bad_name(const mt_lookup_answers *answers, const char *name, const char *what)
 {
-    return mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: %s: %s", block->kernel, name, what);
+    return mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: %s: %s", answers->kernel, name, what);
 }
 
 /* Adds how the caller would give the name: "N", "H[0] …", "dtype=…". */
@@ -29,53 +29,53 @@ static void add_form(char *out, size_t size, const mt_lookup_model_name *name)
     snprintf(out + used, size - used, "%s%s%s", used ? ", " : "", name->name, forms[name->kind]);
 }
 
-static tunelookup_status no_such(const mt_lookup_block *block, const char *text)
+static tunelookup_status no_such(const mt_lookup_answers *answers, const char *text)
 {
     char all[600] = "";
-    for (uint32_t i = 0; i < block->model.name_count; i++) add_form(all, sizeof all, &block->model.names[i]);
-    return mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: %s: the kernel has no such shape value; it has: %s", block->kernel, text, all);
+    for (uint32_t i = 0; i < answers->model.name_count; i++) add_form(all, sizeof all, &answers->model.names[i]);
+    return mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: %s: the kernel has no such shape value; it has: %s", answers->kernel, text, all);
 }
 
 /* Every value that is missing at once. */
-static tunelookup_status check_all_bound(const mt_lookup_block *block)
+static tunelookup_status check_all_bound(const mt_lookup_answers *answers)
 {
     char missing[600] = "";
-    for (uint32_t i = 0; i < block->model.name_count; i++) {
-        if (!block->model.names[i].is_bound) add_form(missing, sizeof missing, &block->model.names[i]);
+    for (uint32_t i = 0; i < answers->model.name_count; i++) {
+        if (!answers->model.names[i].is_bound) add_form(missing, sizeof missing, &answers->model.names[i]);
     }
-    return *missing ? mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: shape values are missing: %s", block->kernel, missing) : TUNELOOKUP_OK;
+    return *missing ? mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: shape values are missing: %s", answers->kernel, missing) : TUNELOOKUP_OK;
 }
 
 /* "dtype=f16", "workload=local15" */
-static tunelookup_status bind_setting(mt_lookup_block *block, const char *text, const char *equals)
+static tunelookup_status bind_setting(mt_lookup_answers *answers, const char *text, const char *equals)
 {
-    mt_lookup_model_name *name = find_name(&block->model, text, (size_t)(equals - text));
-    const char *value = mt_lookup_arena_text(&block->arena, equals + 1, strlen(equals + 1));
+    mt_lookup_model_name *name = find_name(&answers->model, text, (size_t)(equals - text));
+    const char *value = mt_lookup_arena_text(&answers->arena, equals + 1, strlen(equals + 1));
     if (!value) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
     if (!name && strncmp(text, "workload=", 9) == 0) {
-        if (block->workload) return bad_name(block, text, "the workload is given twice");
-        block->workload = value;
+        if (answers->workload) return bad_name(answers, text, "the workload is given twice");
+        answers->workload = value;
         return TUNELOOKUP_OK;
     }
-    if (!name) return no_such(block, text);
-    if (name->kind != MT_LOOKUP_NAME_STRING) return bad_name(block, text, "is no string; give its name here and its number to find");
-    if (name->is_bound) return bad_name(block, text, "is given twice");
+    if (!name) return no_such(answers, text);
+    if (name->kind != MT_LOOKUP_NAME_STRING) return bad_name(answers, text, "is no string; give its name here and its number to find");
+    if (name->is_bound) return bad_name(answers, text, "is given twice");
     name->is_bound = true;
     name->string = value;
     return TUNELOOKUP_OK;
 }
 
 /* "N", "H[3]" → element */
-static tunelookup_status read_element(mt_lookup_block *block, const char *text, element *out)
+static tunelookup_status read_element(mt_lookup_answers *answers, const char *text, element *out)
 {
     const char *bracket = strchr(text, '[');
-    mt_lookup_model_name *name = find_name(&block->model, text, bracket ? (size_t)(bracket - text) : strlen(text));
-    if (!name) return no_such(block, text);
-    if (name->kind == MT_LOOKUP_NAME_STRING) return bad_name(block, text, "is a string; bind it as NAME=VALUE");
-    if ((name->kind == MT_LOOKUP_NAME_LIST) != (bracket != NULL)) return bad_name(block, text, bracket ? "is no list" : "is a list; give its elements NAME[0], NAME[1] …");
+    mt_lookup_model_name *name = find_name(&answers->model, text, bracket ? (size_t)(bracket - text) : strlen(text));
+    if (!name) return no_such(answers, text);
+    if (name->kind == MT_LOOKUP_NAME_STRING) return bad_name(answers, text, "is a string; bind it as NAME=VALUE");
+    if ((name->kind == MT_LOOKUP_NAME_LIST) != (bracket != NULL)) return bad_name(answers, text, bracket ? "is no list" : "is a list; give its elements NAME[0], NAME[1] …");
     *out = (element){ name, 0 };
     if (!bracket) {
-        if (name->is_bound) return bad_name(block, text, "is given twice");
+        if (name->is_bound) return bad_name(answers, text, "is given twice");
         name->is_bound = true;
         name->length = 1;
         return TUNELOOKUP_OK;
@@ -83,37 +83,37 @@ static tunelookup_status read_element(mt_lookup_block *block, const char *text, 
     char *end;
     bool is_digit = bracket[1] >= '0' && bracket[1] <= '9';
     out->index = is_digit ? strtol(bracket + 1, &end, 10) : -1;
-    if (out->index < 0 || out->index >= TUNELOOKUP_MAX_VALUES || strcmp(end, "]") != 0) return bad_name(block, text, "expected NAME[k] with k = 0, 1 …");
+    if (out->index < 0 || out->index >= TUNELOOKUP_MAX_VALUES || strcmp(end, "]") != 0) return bad_name(answers, text, "expected NAME[k] with k = 0, 1 …");
     name->is_bound = true;
     name->length++;
     return TUNELOOKUP_OK;
 }
 
 /* Every shape value once, lists without holes; gives each its place. */
-static tunelookup_status lay_out(mt_lookup_block *block, const element *elements, uint32_t count)
+static tunelookup_status lay_out(mt_lookup_answers *answers, const element *elements, uint32_t count)
 {
     uint32_t next = 0;
     bool taken[TUNELOOKUP_MAX_VALUES] = { false };
-    tunelookup_status st = check_all_bound(block);
+    tunelookup_status st = check_all_bound(answers);
     if (st != TUNELOOKUP_OK) return st;
-    for (uint32_t i = 0; i < block->model.name_count; i++) {
-        mt_lookup_model_name *name = &block->model.names[i];
+    for (uint32_t i = 0; i < answers->model.name_count; i++) {
+        mt_lookup_model_name *name = &answers->model.names[i];
         name->offset = next;
         next += name->length;
     }
     for (uint32_t i = 0; i < count; i++) {
         const mt_lookup_model_name *name = elements[i].name;
-        if (elements[i].index >= name->length) return bad_name(block, name->name, "elements are missing between those given");
+        if (elements[i].index >= name->length) return bad_name(answers, name->name, "elements are missing between those given");
         uint32_t place = name->offset + (uint32_t)elements[i].index;
-        if (taken[place]) return bad_name(block, name->name, "an element is given twice");
+        if (taken[place]) return bad_name(answers, name->name, "an element is given twice");
         taken[place] = true;
-        block->order[i] = place;
+        answers->order[i] = place;
     }
-    block->value_count = next;
+    answers->value_count = next;
     return TUNELOOKUP_OK;
 }
 
-tunelookup_status mt_lookup_bind_names(mt_lookup_block *block, const char *const *names, size_t count)
+tunelookup_status mt_lookup_bind_names(mt_lookup_answers *answers, const char *const *names, size_t count)
 {
     element elements[TUNELOOKUP_MAX_VALUES];
     uint32_t used = 0;
@@ -121,15 +121,15 @@ tunelookup_status mt_lookup_bind_names(mt_lookup_block *block, const char *const
         const char *equals = strchr(names[i], '=');
         tunelookup_status st;
         if (equals) {
-            st = bind_setting(block, names[i], equals);
+            st = bind_setting(answers, names[i], equals);
         } else if (used == TUNELOOKUP_MAX_VALUES) {
-            st = mt_lookup_fail(TUNELOOKUP_ERR_LIMIT, "kernel %s: more than %d shape values", block->kernel, TUNELOOKUP_MAX_VALUES);
+            st = mt_lookup_fail(TUNELOOKUP_ERR_LIMIT, "kernel %s: more than %d shape values", answers->kernel, TUNELOOKUP_MAX_VALUES);
         } else {
-            st = read_element(block, names[i], &elements[used++]);
+            st = read_element(answers, names[i], &elements[used++]);
         }
         if (st != TUNELOOKUP_OK) return st;
     }
-    return lay_out(block, elements, used);
+    return lay_out(answers, elements, used);
 }
 
 /* ---- stored shapes ---- */

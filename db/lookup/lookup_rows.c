@@ -48,7 +48,7 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (table->count == capacity) {
             capacity = capacity ? capacity * 2 : 16;
-            mt_lookup_text_row *grown = mt_lookup_arena_take(&loader->block->arena, capacity, sizeof *grown); /* rows keep pointers into it */
+            mt_lookup_text_row *grown = mt_lookup_arena_take(&loader->answers->arena, capacity, sizeof *grown); /* rows keep pointers into it */
             if (!grown) break;
             if (table->count) memcpy(grown, table->rows, table->count * sizeof *grown);
             table->rows = grown;
@@ -58,7 +58,7 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
         const char *text = is_sound ? (const char *)sqlite3_column_text(statement, 1) : NULL;
         mt_lookup_text_row *row = &table->rows[table->count++];
         *row = (mt_lookup_text_row){ sqlite3_column_int64(statement, 0), { sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3) },
-                                     mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
+                                     mt_lookup_arena_text(&loader->answers->arena, text ? text : "", text ? strlen(text) : 0) };
         for (int i = 0; i < 2; i++) {
             mt_row_value version = mt_row_value_at(statement, 2 + i);
             if (!is_sound || !mt_row_value_is_sound(&mt_row_rules[MT_ROW_toolchain_nvrtc_version], &version)) row->numbers[i] = DAMAGED;
@@ -127,29 +127,29 @@ static tunelookup_status check(mt_lookup_loader *loader, sqlite3_stmt *statement
 
 static tunelookup_status hide_damaged(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
-    if (block->hidden_damaged++ == 0) block->first_damaged = mt_lookup_arena_text(&block->arena, loader->backing.why, strlen(loader->backing.why));
-    return block->first_damaged ? TUNELOOKUP_OK : no_memory();
+    mt_lookup_answers *answers = loader->answers;
+    if (answers->hidden_damaged++ == 0) answers->first_damaged = mt_lookup_arena_text(&answers->arena, loader->backing.why, strlen(loader->backing.why));
+    return answers->first_damaged ? TUNELOOKUP_OK : no_memory();
 }
 
 /* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
-static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values, bool *is_other_workload)
+static bool is_of_kind(const mt_lookup_answers *answers, sqlite3_stmt *statement, const char *workload, int64_t *values, bool *is_other_workload)
 {
-    bool has_shape = mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values);
-    *is_other_workload = has_shape && block->workload && strcmp(block->workload, workload) != 0;
+    bool has_shape = mt_lookup_parse_shape(&answers->model, column(statement, SHAPE_KEY), values);
+    *is_other_workload = has_shape && answers->workload && strcmp(answers->workload, workload) != 0;
     return has_shape && !*is_other_workload;
 }
 
 /* Whether the plan may answer from a row of such an origin. */
 static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, bool is_of_its_kind, bool is_recorded)
 {
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     if (is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) {
-        block->hidden_recorded += is_of_its_kind;
+        answers->hidden_recorded += is_of_its_kind;
         return false;
     }
     if (!is_recorded && strcmp(column(statement, ORIGIN), "measured") != 0) {
-        block->hidden_imported += is_of_its_kind; /* nobody compared its output with a reference here */
+        answers->hidden_imported += is_of_its_kind; /* nobody compared its output with a reference here */
         return false;
     }
     return true;
@@ -167,7 +167,7 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     row->created_unix_ms = sqlite3_column_int64(statement, CREATED);
     row->measurement = sqlite3_column_int64(statement, MEASUREMENT);
     row->toolchain = toolchain;
-    row->shape_name = mt_lookup_arena_text(&loader->block->arena, name, strlen(name));
+    row->shape_name = mt_lookup_arena_text(&loader->answers->arena, name, strlen(name));
     row->file = (uint8_t)loader->file;
     row->workload_count = 1;
     row->is_warm = strcmp(column(statement, REGIME), "warm") == 0;
@@ -193,32 +193,32 @@ static bool keep_row(mt_lookup_loader *loader, mt_lookup_row *row)
 static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
     int64_t values[TUNELOOKUP_MAX_VALUES];
-    mt_lookup_block *block = loader->block;
-    size_t bytes = block->value_count * sizeof *values;
+    mt_lookup_answers *answers = loader->answers;
+    size_t bytes = answers->value_count * sizeof *values;
     tunelookup_status st = check(loader, statement);
     if (st != TUNELOOKUP_OK) return st;
     if (*loader->backing.why) return hide_damaged(loader);
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
-    bool is_other_workload, is_of_its_kind = is_of_kind(block, statement, workload, values, &is_other_workload);
+    bool is_other_workload, is_of_its_kind = is_of_kind(answers, statement, workload, values, &is_other_workload);
     if (!is_wanted(loader, statement, is_of_its_kind, is_recorded)) return TUNELOOKUP_OK;
     if (!is_of_its_kind) {
-        block->other_kinds++;
-        block->other_workloads += is_other_workload;
+        answers->other_kinds++;
+        answers->other_workloads += is_other_workload;
         return TUNELOOKUP_OK;
     }
     st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
     if (st != TUNELOOKUP_OK) return st;
-    mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row + bytes);
+    mt_lookup_row *row = mt_lookup_arena_take(&answers->arena, 1, sizeof *row + bytes);
     if (!row || !fill_row(loader, statement, row) || !keep_row(loader, row)) return no_memory();
     memcpy(row->values, values, bytes);
     row->variant = variant;
     row->workload = workload;
     row->is_recorded = is_recorded;
     row->subject = sqlite3_column_int64(statement, SUBJECT);
-    row->is_wrong = mt_lookup_is_wrong_on(block, variant->text, values);
-    row->rank = (variant->problem || row->is_wrong ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), block->model.regime) != 0);
+    row->is_wrong = mt_lookup_is_wrong_on(answers, variant->text, values);
+    row->rank = (variant->problem || row->is_wrong ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.regime) != 0);
     return TUNELOOKUP_OK;
 }
 
@@ -253,10 +253,10 @@ static bool grow_table(mt_lookup_loader *loader)
 /* Puts row `index` in its shape's place: alone, instead of one of higher rank, or before one of its own rank. */
 static bool place_row(mt_lookup_loader *loader, uint32_t index)
 {
-    size_t bytes = loader->block->value_count * sizeof(int64_t);
+    size_t bytes = loader->answers->value_count * sizeof(int64_t);
     mt_lookup_row *row = loader->rows[index];
     if (2 * loader->used >= loader->mask && !grow_table(loader)) return false;
-    uint32_t hash = mt_lookup_hash(row->values, loader->block->value_count), at = hash & loader->mask;
+    uint32_t hash = mt_lookup_hash(row->values, loader->answers->value_count), at = hash & loader->mask;
     for (; loader->table[at].row; at = (at + 1) & loader->mask) {
         mt_lookup_row *other = loader->rows[loader->table[at].row - 1];
         if (loader->table[at].hash != hash || memcmp(other->values, row->values, bytes) != 0) continue;

@@ -24,7 +24,7 @@ static bool number_of(const mt_lookup_json *object, const char *key, double leas
 /* One weight for each of the shape's values, in their order. */
 static bool read_weights(const reading *r, const mt_lookup_json *array)
 {
-    const mt_lookup_model *model = &r->loader->block->model;
+    const mt_lookup_model *model = &r->loader->answers->model;
     const mt_lookup_json *at = array && array->kind == MT_LOOKUP_JSON_ARRAY ? array->first : NULL;
     for (uint32_t i = 0; i < model->name_count; i++, at = at->next) {
         const char *name = mt_lookup_json_text(at, "name");
@@ -68,7 +68,7 @@ static bool read_usable(const reading *r, const mt_lookup_json *array, bool *is_
 
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_rule *rule)
 {
-    mt_rule_feature *features = mt_lookup_arena_take(&loader->block->arena, rule->feature_count, sizeof *features);
+    mt_rule_feature *features = mt_lookup_arena_take(&loader->answers->arena, rule->feature_count, sizeof *features);
     const reading r = { loader, rule, features, names, variants };
     if (!features || mt_lookup_json_int(root, "format", 0) != MT_RULE_FORMAT) return false;
     rule->features = features;

@@ -76,18 +76,18 @@ static const char *take_apart(const mt_lookup_model *model, mt_lookup_variant *v
     return problem ? problem : find_algorithm(model, variant);
 }
 
-mt_lookup_variant *mt_lookup_variant_make(mt_lookup_block *block, int64_t id, const char *text)
+mt_lookup_variant *mt_lookup_variant_make(mt_lookup_answers *answers, int64_t id, const char *text)
 {
     size_t length = strlen(text);
-    mt_lookup_variant *variant = mt_lookup_arena_take(&block->arena, 1, sizeof *variant);
-    char *plain = mt_lookup_arena_text(&block->arena, text, length), *packed = mt_lookup_arena_text(&block->arena, text, length + 1); /* one more NUL ends it */
-    mt_value *knobs = mt_lookup_arena_take(&block->arena, block->model.param_count, sizeof *knobs);
+    mt_lookup_variant *variant = mt_lookup_arena_take(&answers->arena, 1, sizeof *variant);
+    char *plain = mt_lookup_arena_text(&answers->arena, text, length), *packed = mt_lookup_arena_text(&answers->arena, text, length + 1); /* one more NUL ends it */
+    mt_value *knobs = mt_lookup_arena_take(&answers->arena, answers->model.param_count, sizeof *knobs);
     if (!variant || !plain || !packed || !knobs) return NULL;
     for (char *at = packed; *at; at++) {
         if (*at == ';') *at = '\0';
     }
     *variant = (mt_lookup_variant){ .id = id, .text = plain, .packed = packed, .knobs = knobs };
-    variant->problem = take_apart(&block->model, variant);
+    variant->problem = take_apart(&answers->model, variant);
     return variant;
 }
 
@@ -124,7 +124,7 @@ static tunelookup_status read_variant(mt_lookup_loader *loader, int64_t id, mt_l
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE && (code & 0xff) != SQLITE_TOOBIG) st = mt_lookup_sqlite_fail(loader->db, path);
-    else if (!(*variant = mt_lookup_variant_make(loader->block, id, text ? text : ""))) st = no_memory();
+    else if (!(*variant = mt_lookup_variant_make(loader->answers, id, text ? text : ""))) st = no_memory();
     sqlite3_reset(statement);
     return st;
 }

@@ -42,21 +42,21 @@ static int by_variant_and_shape(const void *a, const void *b)
     return memcmp(x->values, y->values, x->value_count * sizeof *x->values);
 }
 
-void mt_lookup_wrong_end(mt_lookup_block *block)
+void mt_lookup_wrong_end(mt_lookup_answers *answers)
 {
-    if (block->wrong_count) qsort(block->wrong, block->wrong_count, sizeof *block->wrong, by_variant_and_shape);
+    if (answers->wrong_count) qsort(answers->wrong, answers->wrong_count, sizeof *answers->wrong, by_variant_and_shape);
 }
 
-bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *text)
+bool mt_lookup_is_wrong(const mt_lookup_answers *answers, const char *text)
 {
     const mt_lookup_wrong asked = { text, NULL, 0 };
-    return block->wrong_count && bsearch(&asked, block->wrong, block->wrong_count, sizeof asked, by_variant);
+    return answers->wrong_count && bsearch(&asked, answers->wrong, answers->wrong_count, sizeof asked, by_variant);
 }
 
-bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values)
+bool mt_lookup_is_wrong_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values)
 {
-    const mt_lookup_wrong asked = { variant, values, block->value_count };
-    return block->wrong_count && bsearch(&asked, block->wrong, block->wrong_count, sizeof asked, by_variant_and_shape);
+    const mt_lookup_wrong asked = { variant, values, answers->value_count };
+    return answers->wrong_count && bsearch(&asked, answers->wrong, answers->wrong_count, sizeof asked, by_variant_and_shape);
 }
 
 /* ---- strings ---- */
@@ -132,7 +132,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
 static tunelookup_status take(gathering *g, int64_t variant)
 {
     const mt_lookup_loader *loader = g->loader;
-    if (loader->block->wrong_count + g->found_count == WRONG_LIMIT)
+    if (loader->answers->wrong_count + g->found_count == WRONG_LIMIT)
         return mt_lookup_fail(TUNELOOKUP_ERR_LIMIT, "%s: holds more than %d results of variants that are not safe (wrong results, faults, hangs), all of which a lookup has to know; merge what is needed of it into a smaller file",
                               loader->plan->db->files[loader->file].path, WRONG_LIMIT);
     if (g->found_count == g->found_capacity) {
@@ -155,18 +155,18 @@ static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
 static bool take_shape(gathering *g, const char *key)
 {
     int64_t values[TUNELOOKUP_MAX_VALUES];
-    mt_lookup_block *block = g->loader->block;
+    mt_lookup_answers *answers = g->loader->answers;
     g->values = NULL;
-    if (!mt_lookup_parse_shape(&block->model, key, values)) return true;
-    int64_t *kept = mt_lookup_arena_take(&block->arena, block->value_count + 1, sizeof *kept); /* a shape of strings alone has none */
-    if (kept) memcpy(kept, values, block->value_count * sizeof *kept);
+    if (!mt_lookup_parse_shape(&answers->model, key, values)) return true;
+    int64_t *kept = mt_lookup_arena_take(&answers->arena, answers->value_count + 1, sizeof *kept); /* a shape of strings alone has none */
+    if (kept) memcpy(kept, values, answers->value_count * sizeof *kept);
     g->values = kept;
     return kept != NULL;
 }
 
 static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 {
-    if (!has_all_strings(&g->loader->block->model, text_of(row, 1))) return TUNELOOKUP_OK;
+    if (!has_all_strings(&g->loader->answers->model, text_of(row, 1))) return TUNELOOKUP_OK;
     if (!take_shape(g, text_of(row, 1))) return no_memory();
     if (!g->wrong && sqlite3_prepare_v2(g->loader->db, wrong_sql, -1, &g->wrong, NULL) != SQLITE_OK) return sqlite_fail(g->loader);
     sqlite3_bind_int64(g->wrong, 1, sqlite3_column_int64(row, 0));
@@ -175,14 +175,14 @@ static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 
 static tunelookup_status on_strike(gathering *g, sqlite3_stmt *row)
 {
-    if (!has_all_strings(&g->loader->block->model, text_of(row, 0))) return TUNELOOKUP_OK;
+    if (!has_all_strings(&g->loader->answers->model, text_of(row, 0))) return TUNELOOKUP_OK;
     return take_shape(g, text_of(row, 0)) ? take(g, sqlite3_column_int64(row, 1)) : no_memory();
 }
 
 static tunelookup_status on_default(gathering *g, sqlite3_stmt *row)
 {
     const char *outcome = text_of(row, 0), *key = text_of(row, 1);
-    if (outcome && key) *(strcmp(outcome, "ok") == 0 ? &g->worked : &g->failed) |= strings_of(&g->loader->block->model, key);
+    if (outcome && key) *(strcmp(outcome, "ok") == 0 ? &g->worked : &g->failed) |= strings_of(&g->loader->answers->model, key);
     return TUNELOOKUP_OK;
 }
 
@@ -213,7 +213,7 @@ static const char *read_text(gathering *g, sqlite3_stmt *statement, int64_t vari
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? text_of(statement, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE && (code & 0xff) != SQLITE_TOOBIG) *st = sqlite_fail(g->loader);
-    if (text && !(kept = mt_lookup_arena_text(&g->loader->block->arena, text, strlen(text)))) *st = no_memory();
+    if (text && !(kept = mt_lookup_arena_text(&g->loader->answers->arena, text, strlen(text)))) *st = no_memory();
     sqlite3_reset(statement);
     return kept;
 }
@@ -224,17 +224,17 @@ static tunelookup_status keep_found(gathering *g)
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
     const char *text = NULL;
-    mt_lookup_block *block = g->loader->block;
+    mt_lookup_answers *answers = g->loader->answers;
     if (!g->found_count) return st;
-    mt_lookup_wrong *all = mt_lookup_arena_take(&block->arena, block->wrong_count + g->found_count, sizeof *all);
+    mt_lookup_wrong *all = mt_lookup_arena_take(&answers->arena, answers->wrong_count + g->found_count, sizeof *all);
     if (!all) return no_memory();
-    if (block->wrong_count) memcpy(all, block->wrong, block->wrong_count * sizeof *all);
-    block->wrong = all;
+    if (answers->wrong_count) memcpy(all, answers->wrong, answers->wrong_count * sizeof *all);
+    answers->wrong = all;
     qsort(g->found, g->found_count, sizeof *g->found, by_id);
     if (sqlite3_prepare_v2(g->loader->db, text_sql, -1, &statement, NULL) != SQLITE_OK) st = sqlite_fail(g->loader);
     for (size_t i = 0; i < g->found_count && st == TUNELOOKUP_OK; i++) {
         if (i == 0 || g->found[i].variant != g->found[i - 1].variant) text = read_text(g, statement, g->found[i].variant, &st);
-        if (text) all[block->wrong_count++] = (mt_lookup_wrong){ text, g->found[i].values, block->value_count };
+        if (text) all[answers->wrong_count++] = (mt_lookup_wrong){ text, g->found[i].values, answers->value_count };
     }
     sqlite3_finalize(statement);
     return st;
@@ -250,7 +250,7 @@ tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader)
     LOOKUP_TRY(gather(&g, defaults_sql, on_default));
     loader->failed_strings |= g.failed;
     loader->worked_strings |= g.worked;
-    loader->block->default_fails = (loader->failed_strings & ~loader->worked_strings) != 0;
+    loader->answers->default_fails = (loader->failed_strings & ~loader->worked_strings) != 0;
 done:
     sqlite3_finalize(g.wrong);
     return st;

@@ -128,11 +128,11 @@ static char *copy_text(const char *text, size_t length)
 static void free_plan(tunelookup_plan *plan)
 {
     if (!plan) return;
-    mt_lookup_block *block = atomic_load(&plan->block);
-    while (block) {
-        mt_lookup_block *older = block->older;
-        mt_lookup_block_free(block);
-        block = older;
+    mt_lookup_answers *answers = atomic_load(&plan->answers);
+    while (answers) {
+        mt_lookup_answers *older = answers->older;
+        mt_lookup_answers_free(answers);
+        answers = older;
     }
     for (size_t i = 0; plan->names && i < plan->name_count; i++) free(plan->names[i]);
     free(plan->names);
@@ -222,7 +222,7 @@ tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device 
 {
     tunelookup_status st = TUNELOOKUP_OK;
     tunelookup_plan *plan = NULL;
-    mt_lookup_block *block = NULL;
+    mt_lookup_answers *answers = NULL;
     mt_lookup_clear_detail();
     if (!out) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "plan is NULL");
     *out = NULL;
@@ -237,9 +237,9 @@ tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device 
         st = no_memory();
         goto done;
     }
-    LOOKUP_TRY(mt_lookup_block_load(plan, &block));
-    atomic_store(&plan->block, block);
-    plan->value_count = block->value_count;
+    LOOKUP_TRY(mt_lookup_answers_load(plan, &answers));
+    atomic_store(&plan->answers, answers);
+    plan->value_count = answers->value_count;
     plan->next = db->plans;
     db->plans = plan;
     *out = plan;
@@ -261,16 +261,16 @@ static bool read_stamps(const tunelookup_db *db, mt_lookup_stamp *stamps)
     return changed;
 }
 
-static bool has_left_out(const mt_lookup_block *block, size_t file)
+static bool has_left_out(const mt_lookup_answers *answers, size_t file)
 {
-    for (uint32_t i = 0; i < block->left_out_count; i++) {
-        if (block->left_out[i].file == file) return true;
+    for (uint32_t i = 0; i < answers->left_out_count; i++) {
+        if (answers->left_out[i].file == file) return true;
     }
     return false;
 }
 
 /* A file that answered before and can't be read now, while it is copied say, is an error: its old rows are better than none. */
-static tunelookup_status check_loss(const mt_lookup_block *before, const mt_lookup_block *now)
+static tunelookup_status check_loss(const mt_lookup_answers *before, const mt_lookup_answers *now)
 {
     for (uint32_t i = 0; i < now->left_out_count; i++) {
         if (!has_left_out(before, now->left_out[i].file)) return mt_lookup_fail(now->left_out[i].status, "%s", now->left_out[i].why);
@@ -278,20 +278,20 @@ static tunelookup_status check_loss(const mt_lookup_block *before, const mt_look
     return TUNELOOKUP_OK;
 }
 
-/* New blocks for all plans, or none. */
-static tunelookup_status load_blocks(const tunelookup_db *db, mt_lookup_block **blocks, size_t count)
+/* New answers for all plans, or none. */
+static tunelookup_status load_all(const tunelookup_db *db, mt_lookup_answers **loaded_answers, size_t count)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     size_t loaded = 0;
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) {
-        st = mt_lookup_block_load(plan, &blocks[loaded]);
+        st = mt_lookup_answers_load(plan, &loaded_answers[loaded]);
         if (st != TUNELOOKUP_OK) break;
-        st = check_loss(atomic_load(&plan->block), blocks[loaded++]);
+        st = check_loss(atomic_load(&plan->answers), loaded_answers[loaded++]);
     }
     if (st == TUNELOOKUP_OK) return st;
     for (size_t i = 0; i < loaded && i < count; i++) {
-        mt_lookup_block_free(blocks[i]);
-        blocks[i] = NULL;
+        mt_lookup_answers_free(loaded_answers[i]);
+        loaded_answers[i] = NULL;
     }
     return st;
 }
@@ -304,22 +304,22 @@ tunelookup_status tunelookup_refresh(tunelookup_db *db)
     if (!db) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db is NULL");
     for (const tunelookup_plan *plan = db->plans; plan; plan = plan->next) count++;
     mt_lookup_stamp *stamps = mt_lookup_alloc(db->file_count * sizeof *stamps);
-    mt_lookup_block **blocks = mt_lookup_alloc(count * sizeof *blocks);
-    if (!stamps || !blocks) {
+    mt_lookup_answers **loaded_answers = mt_lookup_alloc(count * sizeof *loaded_answers);
+    if (!stamps || !loaded_answers) {
         st = no_memory();
         goto done;
     }
     if (!read_stamps(db, stamps)) goto done;
-    LOOKUP_TRY(load_blocks(db, blocks, count));
+    LOOKUP_TRY(load_all(db, loaded_answers, count));
     size_t next = 0;
     for (tunelookup_plan *plan = db->plans; plan; plan = plan->next, next++) {
-        blocks[next]->older = atomic_load(&plan->block);
-        atomic_store_explicit(&plan->block, blocks[next], memory_order_release);
+        loaded_answers[next]->older = atomic_load(&plan->answers);
+        atomic_store_explicit(&plan->answers, loaded_answers[next], memory_order_release);
     }
     for (size_t i = 0; i < db->file_count; i++) db->files[i].stamp = stamps[i];
 done:
     free(stamps);
-    free(blocks);
+    free(loaded_answers);
     return st;
 }
 

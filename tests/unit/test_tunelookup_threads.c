@@ -16,7 +16,7 @@ typedef struct shared {
     _Atomic long found, untuned, wrong;
 } shared;
 
-/* Rows give N as their launch's size: an answer put together from two blocks would show. */
+/* Rows give N as their launch's size: an answer put together from old and new rows would show. */
 static void find_once(shared *s, int64_t n)
 {
     tunelookup_result r;

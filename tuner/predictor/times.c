@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 
 struct mt_times_of {
-    mt_lookup_block block;           /* its model and arena alone */
+    mt_lookup_answers answers;           /* its model and arena alone */
     int64_t values[TUNELOOKUP_MAX_VALUES];
     mt_lookup_env env;
 };
@@ -34,12 +34,12 @@ mt_status mt_predictor_times_make(const char *spec_json, const char *facts_json,
     mt_times_of *times = mt_alloc(1, sizeof *times);
     *out = NULL;
     if (!times) return no_memory(err);
-    mt_lookup_arena *arena = &times->block.arena;
+    mt_lookup_arena *arena = &times->answers.arena;
     tunelookup_status st = mt_lookup_json_load("kernel", spec_json, arena, &spec);
     if (st == TUNELOOKUP_OK) st = mt_lookup_json_load("device", facts_json, arena, &facts);
     tunelookup_device device = device_of(facts);
-    if (st == TUNELOOKUP_OK) st = mt_lookup_model_load(spec, &device, "kernel", arena, &times->block.model);
-    bool has_model = st == TUNELOOKUP_OK && times->block.model.time_ns && device.sm_count > 0;
+    if (st == TUNELOOKUP_OK) st = mt_lookup_model_load(spec, &device, "kernel", arena, &times->answers.model);
+    bool has_model = st == TUNELOOKUP_OK && times->answers.model.time_ns && device.sm_count > 0;
     if (has_model) *out = times;
     else mt_predictor_times_free(times);
     return st == TUNELOOKUP_ERR_NO_MEMORY ? no_memory(err) : MT_OK; /* expressions that the library can't read answer nothing there either */
@@ -59,13 +59,13 @@ mt_status mt_predictor_times_load(mt_store *store, const mt_portfolio_group *gro
 void mt_predictor_times_free(mt_times_of *times)
 {
     if (!times) return;
-    mt_lookup_arena_free(&times->block.arena);
+    mt_lookup_arena_free(&times->answers.arena);
     mt_free(times);
 }
 
 uint32_t mt_predictor_times_digest(const mt_times_of *times)
 {
-    return times->block.model.time_digest;
+    return times->answers.model.time_digest;
 }
 
 /* ---- shapes and variants ---- */
@@ -84,27 +84,27 @@ static bool bind_value(mt_lookup_arena *arena, mt_lookup_model_name *name, const
 
 bool mt_predictor_times_set_shape(mt_times_of *times, const char *key)
 {
-    mt_lookup_model *model = &times->block.model;
+    mt_lookup_model *model = &times->answers.model;
     uint32_t used = 0;
     const char *at = key;
     for (uint32_t i = 0; i < model->name_count; i++) {
         const char *end = at + strcspn(at, ";"), *equals = memchr(at, '=', (size_t)(end - at));
-        if (!equals || !bind_value(&times->block.arena, &model->names[i], equals + 1, (size_t)(end - equals - 1), &used)) return false;
+        if (!equals || !bind_value(&times->answers.arena, &model->names[i], equals + 1, (size_t)(end - equals - 1), &used)) return false;
         at = end + (*end == ';');
     }
     if (!mt_lookup_parse_shape(model, key, times->values)) return false;
-    mt_lookup_env_begin(&times->env, &times->block, times->values);
+    mt_lookup_env_begin(&times->env, &times->answers, times->values);
     return true;
 }
 
 const mt_lookup_variant *mt_predictor_times_variant(mt_times_of *times, const char *text)
 {
-    return mt_lookup_variant_make(&times->block, 0, text);
+    return mt_lookup_variant_make(&times->answers, 0, text);
 }
 
 int64_t mt_predictor_times_at(mt_times_of *times, const mt_lookup_variant *variant)
 {
-    const mt_lookup_model *model = &times->block.model;
+    const mt_lookup_model *model = &times->answers.model;
     if (variant->problem) return 0;
     mt_lookup_env_set_variant(&times->env, variant);
     for (uint32_t i = 0; i < model->let_count; i++)

@@ -183,16 +183,16 @@ static void add_values(mt_strbuf *text, const mt_lookup_query *asked)
 /* No winner's code is that of the answer: only tuning this shape, where the GPU is, makes it. */
 static void add_tune(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
-    const mt_lookup_block *block = result->block_;
+    const mt_lookup_answers *answers = result->answers_;
     mt_strbuf values = {0};
     if (asked->is_recorded || result->match == TUNELOOKUP_MATCH_EXACT) return;
     add_values(&values, asked);
     mt_strbuf_add(line, "          made by tuning this shape; no winner has this code, so that compile can't:\n          ");
     mt_print_program(line);
     mt_strbuf_add(line, " tune");
-    add_space(line, asked, block->kernel, true);
+    add_space(line, asked, answers->kernel, true);
     mt_print_option(line, "--shape", mt_strbuf_text(&values));
-    mt_print_option(line, "--db", block->db->is_default || block->db->files[0].is_shipped ? NULL : block->db->files[0].path);
+    mt_print_option(line, "--db", answers->db->is_default || answers->db->files[0].is_shipped ? NULL : answers->db->files[0].path);
     mt_strbuf_add_char(line, '\n');
     mt_strbuf_free(&values);
 }
@@ -200,13 +200,13 @@ static void add_tune(mt_strbuf *line, const mt_lookup_query *asked, const tunelo
 /* A line to copy that stores the code of a winner that was imported, or came with the tool, or of the tuned shape whose code a near answer takes: of this one alone, since others of the file may be of another source. Recorded rows never have code. */
 static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
-    const mt_lookup_block *block = result->block_;
+    const mt_lookup_answers *answers = result->answers_;
     const mt_lookup_row *row = mt_lookup_row_to_compile(result);
     if (!row) {
         add_tune(line, asked, result);
         return;
     }
-    const mt_lookup_file *file = &block->db->files[row->file];
+    const mt_lookup_file *file = &answers->db->files[row->file];
     mt_strbuf_add(line, "          ");
     if (result->match != TUNELOOKUP_MATCH_EXACT && *row->shape_name) {
         mt_strbuf_add(line, "the winner of ");
@@ -221,12 +221,12 @@ static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tun
     mt_print_program(line);
     mt_strbuf_add(line, " compile");
     mt_print_option(line, "--db", file->is_shipped ? "tuned.sqlite" : file->path);
-    mt_print_option(line, "--gpu", block->gpus[row->file]);
-    mt_print_option(line, "--kernel", block->kernel);
+    mt_print_option(line, "--gpu", answers->gpus[row->file]);
+    mt_print_option(line, "--kernel", answers->kernel);
     mt_print_option(line, "--shape", *row->shape_name ? row->shape_name : NULL);
     mt_print_option(line, "--workload", *row->workload ? row->workload : NULL);
     mt_print_option(line, "--l2", row->is_warm ? "warm" : "cold");
-    add_space(line, asked, block->kernel, false);
+    add_space(line, asked, answers->kernel, false);
     mt_strbuf_add_char(line, '\n');
 }
 

@@ -1,4 +1,4 @@
-/* Making a block: which source of the kernel answers, its expressions, and the rows of all files. */
+/* Making the answers of a plan: which source of the kernel answers, its expressions, and the rows of all files. */
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block of at most so many rows has them all checked while it is made (about as long again as loading them); a larger one leaves that to the finders that come first, so
+/* Answers of at most so many rows have them all checked while they are made (about as long again as loading them); more of them leave that to the finders that come first, so
  * that prepare stays short. */
 enum { CHECKED_ROWS = 3000 };
 
@@ -90,7 +90,7 @@ static void drop_unknown(char *key, const tunelookup_device *device)
 static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqlite3 *db, int64_t *device)
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
     if (sqlite3_prepare_v2(db, "SELECT id, key FROM device ORDER BY id", -1, &statement, NULL) != SQLITE_OK) {
@@ -101,8 +101,8 @@ static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqli
         const char *key = (const char *)sqlite3_column_text(statement, 1);
         if (!key || !same_gpu(key, loader->asked_gpu, &loader->plan->device)) continue;
         *device = sqlite3_column_int64(statement, 0);
-        block->gpus[file] = mt_lookup_arena_text(&block->arena, key, strlen(key));
-        if (!block->gpus[file]) st = no_memory();
+        answers->gpus[file] = mt_lookup_arena_text(&answers->arena, key, strlen(key));
+        if (!answers->gpus[file]) st = no_memory();
     }
     if (st == TUNELOOKUP_OK && code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(db, path_of(loader, file));
 done:
@@ -146,7 +146,7 @@ static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const 
         st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
         goto done;
     }
-    sqlite3_bind_text(statement, 1, loader->block->kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 1, loader->answers->kernel, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, from->device);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *key = (const char *)sqlite3_column_text(statement, 0);
@@ -166,7 +166,7 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
     const tunelookup_plan *plan = loader->plan;
     choice best = { 0 };
     if (plan->key) {
-        memcpy(loader->block->kernel_key, plan->key, MT_LOOKUP_KEY_SIZE);
+        memcpy(loader->answers->kernel_key, plan->key, MT_LOOKUP_KEY_SIZE);
         return TUNELOOKUP_OK;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -181,7 +181,7 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
     char shipped[PATH_MAX + 128];
     mt_lookup_tell_shipped(plan->db, shipped, sizeof shipped);
     if (!best.found) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with stored expressions in %s%s", plan->kernel, path_of(loader, 0), shipped);
-    memcpy(loader->block->kernel_key, best.key, MT_LOOKUP_KEY_SIZE);
+    memcpy(loader->answers->kernel_key, best.key, MT_LOOKUP_KEY_SIZE);
     return TUNELOOKUP_OK;
 }
 
@@ -193,17 +193,17 @@ static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, const 
     char where[512];
     tunelookup_status st = TUNELOOKUP_OK;
     const mt_lookup_json *root = NULL;
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     if (loader->spec) {
-        if (strcmp(spec, loader->spec) != 0) block->other_spec_file = file;
+        if (strcmp(spec, loader->spec) != 0) answers->other_spec_file = file;
         return TUNELOOKUP_OK;
     }
     if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
-    block->spec_file = block->other_spec_file = file;
-    snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
+    answers->spec_file = answers->other_spec_file = file;
+    snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), answers->kernel);
     loader->is_of_spec = true;
-    LOOKUP_TRY(mt_lookup_json_load(where, spec, &block->arena, &root));
-    LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
+    LOOKUP_TRY(mt_lookup_json_load(where, spec, &answers->arena, &root));
+    LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &answers->arena, &answers->model));
     loader->is_of_spec = false;
 done:
     return st;
@@ -214,13 +214,13 @@ static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_l
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     if (sqlite3_prepare_v2(from->session.db, "SELECT id, spec_json FROM kernel WHERE name = ?1 AND key = ?2", -1, &statement, NULL) != SQLITE_OK) {
         st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
         goto done;
     }
-    sqlite3_bind_text(statement, 1, block->kernel, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, block->kernel_key, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 1, answers->kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, answers->kernel_key, -1, SQLITE_STATIC);
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW) from->kernel = sqlite3_column_int64(statement, 0);
     else if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
@@ -234,46 +234,46 @@ done:
 static tunelookup_status find_kernels(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
-        if (!sources[file].session.db || is_left_out(loader, file, loader->block->kernel_key)) continue;
+        if (!sources[file].session.db || is_left_out(loader, file, loader->answers->kernel_key)) continue;
         go_to(loader, file);
         tunelookup_status st = find_kernel(loader, file, &sources[file]);
         if (st != TUNELOOKUP_OK) return st;
     }
     loader->is_of_file = false;
     if (loader->spec) return TUNELOOKUP_OK;
-    return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with key %s and stored expressions", loader->block->kernel, loader->block->kernel_key);
+    return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with key %s and stored expressions", loader->answers->kernel, loader->answers->kernel_key);
 }
 
-/* ---- the block ---- */
+/* ---- the answers ---- */
 
 /* Keeps the rows that the table leads to. */
 static tunelookup_status keep_rows(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
-    block->rows = mt_lookup_arena_take(&block->arena, (size_t)loader->used + loader->extra_count + MT_LOOKUP_DEFAULTS, sizeof *block->rows);
-    block->table = mt_lookup_arena_take(&block->arena, (size_t)loader->mask + 1, sizeof *block->table);
-    if (!block->rows || !block->table) return no_memory();
-    block->mask = loader->mask;
+    mt_lookup_answers *answers = loader->answers;
+    answers->rows = mt_lookup_arena_take(&answers->arena, (size_t)loader->used + loader->extra_count + MT_LOOKUP_DEFAULTS, sizeof *answers->rows);
+    answers->table = mt_lookup_arena_take(&answers->arena, (size_t)loader->mask + 1, sizeof *answers->table);
+    if (!answers->rows || !answers->table) return no_memory();
+    answers->mask = loader->mask;
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
         if (!loader->table[i].row) continue;
-        block->rows[block->row_count] = loader->rows[loader->table[i].row - 1];
-        block->table[i] = (mt_lookup_entry){ loader->table[i].hash, ++block->row_count };
+        answers->rows[answers->row_count] = loader->rows[loader->table[i].row - 1];
+        answers->table[i] = (mt_lookup_entry){ loader->table[i].hash, ++answers->row_count };
     }
-    for (uint32_t i = 0; block->row_count <= CHECKED_ROWS && i < block->row_count; i++) mt_lookup_row_check(block, block->rows[i]);
+    for (uint32_t i = 0; answers->row_count <= CHECKED_ROWS && i < answers->row_count; i++) mt_lookup_row_check(answers, answers->rows[i]);
     return TUNELOOKUP_OK;
 }
 
 static tunelookup_status open_files(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
         if (is_left_out(loader, file, NULL)) continue;
         go_to(loader, file);
         LOOKUP_TRY(mt_lookup_sqlite_open(&loader->plan->db->files[file], &sources[file].session));
         if (sources[file].session.db) LOOKUP_TRY(find_device(loader, file, sources[file].session.db, &sources[file].device));
-        if (block->gpus[file] && !loader->has_gpu) block->gpu = block->gpus[file];
-        loader->has_gpu = loader->has_gpu || block->gpus[file];
+        if (answers->gpus[file] && !loader->has_gpu) answers->gpu = answers->gpus[file];
+        loader->has_gpu = loader->has_gpu || answers->gpus[file];
     }
 done:
     return st;
@@ -304,11 +304,11 @@ done:
 /* No row here is of the workload that was asked for. A workload says how inputs are distributed, never what is computed: the rows of the others answer. */
 static void forget_rows(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
-    block->missing_workload = block->workload;
-    block->workload = NULL;
-    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = block->other_predictors = block->hidden_shapes = 0;
-    block->predictor_count = loader->extra_count = 0;
+    mt_lookup_answers *answers = loader->answers;
+    answers->missing_workload = answers->workload;
+    answers->workload = NULL;
+    answers->other_kinds = answers->other_workloads = answers->hidden_recorded = answers->hidden_imported = answers->hidden_damaged = answers->damaged_predictors = answers->other_predictors = answers->hidden_shapes = 0;
+    answers->predictor_count = loader->extra_count = 0;
     loader->extra = NULL;
 }
 
@@ -316,10 +316,10 @@ static void forget_rows(mt_lookup_loader *loader)
 static tunelookup_status bind_names(mt_lookup_loader *loader)
 {
     const tunelookup_plan *plan = loader->plan;
-    mt_lookup_block *block = loader->block;
-    tunelookup_status st = mt_lookup_bind_names(block, (const char *const *)plan->names, plan->name_count);
-    if (st != TUNELOOKUP_ERR_NAMES || block->other_spec_file == block->spec_file) return st;
-    go_to(loader, block->spec_file);
+    mt_lookup_answers *answers = loader->answers;
+    tunelookup_status st = mt_lookup_bind_names(answers, (const char *const *)plan->names, plan->name_count);
+    if (st != TUNELOOKUP_ERR_NAMES || answers->other_spec_file == answers->spec_file) return st;
+    go_to(loader, answers->spec_file);
     loader->is_of_spec = true;
     return st;
 }
@@ -337,17 +337,17 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         take_up(loader, sources, file);
         LOOKUP_TRY(mt_lookup_wrong_load(loader));
     }
-    mt_lookup_wrong_end(loader->block);
+    mt_lookup_wrong_end(loader->answers);
     LOOKUP_TRY(read_rows(loader, sources));
-    if (loader->block->workload && !loader->row_count && loader->block->other_workloads) {
+    if (loader->answers->workload && !loader->row_count && loader->answers->other_workloads) {
         forget_rows(loader);
         LOOKUP_TRY(read_rows(loader, sources));
     }
     loader->is_of_file = false;
     LOOKUP_TRY(keep_rows(loader));
     LOOKUP_TRY(mt_lookup_predictors_end(loader));
-    if (loader->block->missing_workload || loader->block->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
-    if (loader->block->row_count == 0) {
+    if (loader->answers->missing_workload || loader->answers->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
+    if (loader->answers->row_count == 0) {
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
         LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
     }
@@ -359,23 +359,23 @@ done:
     return st;
 }
 
-static bool name_block(mt_lookup_loader *loader)
+static bool name_answers(mt_lookup_loader *loader)
 {
     const tunelookup_plan *plan = loader->plan;
     const tunelookup_device *device = &plan->device;
-    mt_lookup_block *block = loader->block;
+    mt_lookup_answers *answers = loader->answers;
     char gpu[MT_KEY_GPU_SIZE];
     mt_key_gpu(device->name, device->cc, device->sm_count, device->mem_bytes, device->clock_mhz, gpu, sizeof gpu);
     loader->asked_gpu = mt_lookup_arena_text(&loader->scratch, gpu, strlen(gpu));
     drop_unknown(gpu, device);
-    block->db = plan->db;
-    block->cc = device->cc;
-    block->driver_version = device->driver_version;
-    block->kernel = mt_lookup_arena_text(&block->arena, plan->kernel, strlen(plan->kernel));
-    block->gpu = mt_lookup_arena_text(&block->arena, gpu, strlen(gpu));
-    block->gpus = mt_lookup_arena_take(&block->arena, plan->db->file_count, sizeof *block->gpus);
-    block->elsewhere = block->unknown = block->unknown_workload = "";
-    return block->kernel && block->gpu && block->gpus && loader->asked_gpu;
+    answers->db = plan->db;
+    answers->cc = device->cc;
+    answers->driver_version = device->driver_version;
+    answers->kernel = mt_lookup_arena_text(&answers->arena, plan->kernel, strlen(plan->kernel));
+    answers->gpu = mt_lookup_arena_text(&answers->arena, gpu, strlen(gpu));
+    answers->gpus = mt_lookup_arena_take(&answers->arena, plan->db->file_count, sizeof *answers->gpus);
+    answers->elsewhere = answers->unknown = answers->unknown_workload = "";
+    return answers->kernel && answers->gpu && answers->gpus && loader->asked_gpu;
 }
 
 /* What the attempt failed of is left out of the next one: a source of the kernel, or the file where a second one is broken. False: it is nothing that can be left out. */
@@ -387,7 +387,7 @@ static bool leave_out(mt_lookup_loader *loader, tunelookup_status st)
     if (!is_of_spec && loader->plan->db->file_count == 1) return false;
     mt_lookup_left_out *out = &loader->left_out[loader->left_out_count++];
     *out = (mt_lookup_left_out){ .file = loader->file, .status = st };
-    if (is_of_spec) memcpy(out->key, loader->block->kernel_key, sizeof out->key);
+    if (is_of_spec) memcpy(out->key, loader->answers->kernel_key, sizeof out->key);
     if (st == TUNELOOKUP_ERR_NAMES) snprintf(out->why, sizeof out->why, "%s: %.300s", path_of(loader, loader->file), tunelookup_detail());
     else snprintf(out->why, sizeof out->why, "%s", tunelookup_detail());
     return true;
@@ -400,27 +400,27 @@ static void end_attempt(mt_lookup_loader *loader, mt_lookup_source *sources)
     for (size_t i = 0; sources && i < loader->plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
     free(sources);
     mt_lookup_arena_free(&loader->scratch);
-    mt_lookup_block_free(loader->block);
+    mt_lookup_answers_free(loader->answers);
 }
 
 static bool keep_left_out(mt_lookup_loader *loader)
 {
-    mt_lookup_block *block = loader->block;
-    block->left_out = mt_lookup_arena_take(&block->arena, loader->left_out_count, sizeof *block->left_out);
-    if (!block->left_out) return false;
-    if (loader->left_out_count) memcpy(block->left_out, loader->left_out, loader->left_out_count * sizeof *block->left_out);
-    block->left_out_count = loader->left_out_count;
+    mt_lookup_answers *answers = loader->answers;
+    answers->left_out = mt_lookup_arena_take(&answers->arena, loader->left_out_count, sizeof *answers->left_out);
+    if (!answers->left_out) return false;
+    if (loader->left_out_count) memcpy(answers->left_out, loader->left_out, loader->left_out_count * sizeof *answers->left_out);
+    answers->left_out_count = loader->left_out_count;
     return true;
 }
 
 /* With what earlier attempts left out; adds what this one fails of. */
-static tunelookup_status attempt(const tunelookup_plan *plan, mt_lookup_left_out *left_out, uint32_t *left_out_count, mt_lookup_block **out)
+static tunelookup_status attempt(const tunelookup_plan *plan, mt_lookup_left_out *left_out, uint32_t *left_out_count, mt_lookup_answers **out)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     mt_lookup_loader loader = { .plan = plan, .left_out = left_out, .left_out_count = *left_out_count };
     mt_lookup_source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
-    loader.block = mt_lookup_alloc(sizeof *loader.block);
-    if (!sources || !loader.block || !name_block(&loader)) {
+    loader.answers = mt_lookup_alloc(sizeof *loader.answers);
+    if (!sources || !loader.answers || !name_answers(&loader)) {
         st = no_memory();
         goto done;
     }
@@ -429,15 +429,15 @@ static tunelookup_status attempt(const tunelookup_plan *plan, mt_lookup_left_out
         st = no_memory();
         goto done;
     }
-    *out = loader.block;
-    loader.block = NULL;
+    *out = loader.answers;
+    loader.answers = NULL;
 done:
     if (st != TUNELOOKUP_OK && leave_out(&loader, st)) *left_out_count = loader.left_out_count;
     end_attempt(&loader, sources);
     return st;
 }
 
-tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **out)
+tunelookup_status mt_lookup_answers_load(const tunelookup_plan *plan, mt_lookup_answers **out)
 {
     tunelookup_status st;
     uint32_t count = 0, before;
@@ -453,9 +453,9 @@ tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_bl
     return st;
 }
 
-void mt_lookup_block_free(mt_lookup_block *block)
+void mt_lookup_answers_free(mt_lookup_answers *answers)
 {
-    if (!block) return;
-    mt_lookup_arena_free(&block->arena);
-    free(block);
+    if (!answers) return;
+    mt_lookup_arena_free(&answers->arena);
+    free(answers);
 }
