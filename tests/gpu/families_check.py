@@ -71,7 +71,7 @@ def main(space, kernel, folder):
     text = re.sub(r"(?m)^reference = .*", "reference = file:expected.npy", text)
     text = re.sub(r"(?m)^(source|include) +=( +)\.\./", lambda m: f"{m[1]} ={m[2]}{os.path.dirname(os.path.dirname(os.path.abspath(space)))}/", text, count=2)
     with open(os.path.join(folder, f"{kernel}.ini"), "w", encoding="utf-8") as file:
-        file.write(text + f"\n[shape by_numpy]\n{shape}default = no\n")
+        file.write(text + f"\n[shape by_numpy]\n{shape}main = no\n")
 
 
 main(*sys.argv[1:])

@@ -36,7 +36,7 @@ static void write_space(const char *behaviours, const char *more)
     has_hang = strstr(behaviours, "hang");
     mt_strbuf_addf(&ini,
         "[kernel]\nname = fake\nsource = %s/fake/fake.cu\nreference = fake_add_reference\n"
-        "[shape small]\nN = 10000\n[shape odd]\nN = 4099\ndefault = no\n[algorithm fake_add]\n"
+        "[shape small]\nN = 10000\n[shape odd]\nN = 4099\nmain = no\n[algorithm fake_add]\n"
         "[param BLOCK]\nvalues = 32, 64, 96, 128, 160, 192, 224\ndefault = 128\n"
         "[param BEHAVIOUR]\nvalues = ok, %s\n"
         "[constraint one_each]\nexpr = BEHAVIOUR == ok || BLOCK == 64\n"

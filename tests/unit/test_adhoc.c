@@ -54,7 +54,7 @@ START_TEST(new_shapes)
     ck_assert_ptr_nonnull(shape);
     ck_assert_uint_eq(with->shape_count, 3); /* given twice, there once */
     ck_assert_str_eq(shape->key, "H=9,;Lq=-1;N=5;dtype=f32");
-    ck_assert(!shape->is_default);
+    ck_assert(!shape->is_main);
     ck_assert_uint_eq(shape->workload_count, 2);
     ck_assert_str_eq(shape->workloads[0], "local");
     mt_free(name);

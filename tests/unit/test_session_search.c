@@ -343,7 +343,7 @@ END_TEST
 
 /* ---- warm starts ---- */
 
-static const char THREE[] = "[shape near]\nN = 128\ndefault = no\n[param A]\nvalues = 1..10\ndefault = 5\n";
+static const char THREE[] = "[shape near]\nN = 128\nmain = no\n[param A]\nvalues = 1..10\ndefault = 5\n";
 
 static double slower_when_small(const char *variant, size_t start)
 {

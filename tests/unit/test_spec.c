@@ -135,7 +135,7 @@ START_TEST(shapes_have_one_order_and_canonical_keys)
     ck_assert_ptr_nonnull(a);
     ck_assert_str_eq(a->key, "D=32;H=8,4;N=2;S=160;W=16,8;dtype=f16");
     ck_assert_str_eq(one->key, "D=8;H=1,;N=1;S=1;W=1,;dtype=f32");
-    ck_assert(a->is_default && !one->is_default);
+    ck_assert(a->is_main && !one->is_main);
     for (size_t i = 0; i < a->setting_count; i++) ck_assert_str_eq(a->settings[i].name, one->settings[i].name);
     ck_assert_uint_eq(a->workload_count, 2);
     ck_assert_str_eq(a->workloads[0], "local");
@@ -195,7 +195,7 @@ START_TEST(defaults)
     ck_assert_str_eq(spec->workloads[0].key, "");
     ck_assert_str_eq(spec->shapes[0].workloads[0], "default");
     ck_assert_int_eq(spec->params[1].numbers[0], -1);
-    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0 && spec->args[0].spread == 0);
+    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].atol == 0 && spec->args[0].spread == 0);
     ck_assert_uint_eq(spec->launch_count, 2); /* the reference's is made */
     ck_assert_str_eq(spec->launches[1].algorithm, "reference");
     ck_assert_str_eq(spec->launches[1].grid.items[0].source, "ceil_div((N), 256)");
@@ -253,6 +253,9 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[tune]\nbudget = many\n", "budget = many: expected an integer" },
     { REST "[tune]\ntime = 0\n", "expected a number above 0" },
     { REST "[tune]\nregime = cold\n", "regime: the key is called l2" },
+    { REST "[shape t]\nN = 2\ndefault = no\n", "default: the key is called main" },
+    { REST "[shapes]\ndefault = no\n", "default: the key is called main" },
+    { REST "[arg p]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nfloor = 1\n", "floor: the key is called atol" },
     { REST "[tune]\nl2 = hot\n", "l2 = hot is not known; expected one of cold, warm" },
     { REST "[tune]\nobjective = power\n", "objective = power is not known; expected one of time, energy, edp" },
     { REST "[tune]\ndefaults = w\n", "test.ini:17: defaults: no algorithm w" },
@@ -274,7 +277,7 @@ static const struct { const char *text, *part; } bad[] = {
     { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nM = Q + 1\n", "Q" },
     { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nM = \"a b\"\n", "expected letters, digits and _" },
     { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nworkload = w\n", "unknown workload `w`" },
-    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\ndefault = maybe\n", "default = maybe: expected yes or no" },
+    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nmain = maybe\n", "main = maybe: expected yes or no" },
     { REST "[workload w]\nx = a b\n", "expected a number or one word" },
     /* names */
     { REST "[param N]\nvalues = 1\n", "`N` is a knob and a shape value" },

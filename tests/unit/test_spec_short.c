@@ -21,7 +21,7 @@ static void must_mean_the_same(const char *one, const char *other)
     for (size_t i = 0; i < a->shape_count; i++) {
         ck_assert_str_eq(a->shapes[i].name, b->shapes[i].name);
         ck_assert_str_eq(a->shapes[i].key, b->shapes[i].key);
-        ck_assert_int_eq(a->shapes[i].is_default, b->shapes[i].is_default);
+        ck_assert_int_eq(a->shapes[i].is_main, b->shapes[i].is_main);
     }
     for (size_t i = 0; i < 4; i++) mt_free(texts[i]);
     mt_spec_free(a);
@@ -29,8 +29,8 @@ static void must_mean_the_same(const char *one, const char *other)
 }
 
 static const struct { const char *short_form, *long_form; } pairs[] = {
-    { KERNEL "[shapes]\ndefault = no\nT = dot(H, H)\n[shapes H | M | default]\na = 1, 2 | 3 | yes\nb = 3, 4|3|no\n[shape c]\nlike = b\nM = 4\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n",
-      KERNEL "[shape a]\nH = 1, 2\nM = 3\nT = 5\n[shape b]\nH = 3, 4\nM = 3\nT = 25\ndefault = no\n[shape c]\nH = 3, 4\nM = 4\nT = 25\ndefault = no\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n" },
+    { KERNEL "[shapes]\nmain = no\nT = dot(H, H)\n[shapes H | M | main]\na = 1, 2 | 3 | yes\nb = 3, 4|3|no\n[shape c]\nlike = b\nM = 4\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n",
+      KERNEL "[shape a]\nH = 1, 2\nM = 3\nT = 5\n[shape b]\nH = 3, 4\nM = 3\nT = 25\nmain = no\n[shape c]\nH = 3, 4\nM = 4\nT = 25\nmain = no\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n" },
     { REST "[params]\nK = 1, 2..4\n", REST "[param K]\nvalues = 1, 2..4\n" },
     { REST "[params]\nA = 1, 2 default 2 doc \"x; y\"\nK = a, b default b when A == 2 doc \"when default\"\n",
       REST "[param A]\nvalues = 1, 2\ndefault = 2\ndoc = \"x; y\"\n[param K]\nvalues = a, b\ndefault = b\nwhen = A == 2\ndoc = \"when default\"\n" },
@@ -40,8 +40,8 @@ static const struct { const char *short_form, *long_form; } pairs[] = {
     { KERNEL SHAPE VARIANT LAUNCH "[args]\nout = out f32 [N]\nx = in f16 [N, floor_div(N, 3)] uniform(-1, 1) constant c_x\ny = inout i32 [N] iota order any\nn = scalar i64 N * 2\n",
       KERNEL SHAPE VARIANT LAUNCH OUT "[arg x]\nkind = tensor\nrole = in\ndtype = f16\nshape = N, floor_div(N, 3)\ninit = uniform(-1, 1)\nconstant = c_x\n"
       "[arg y]\nkind = tensor\nrole = inout\ndtype = i32\nshape = N\ninit = iota\norder = any\n[arg n]\nkind = scalar\ndtype = i64\nvalue = N * 2\n" },
-    { KERNEL "[shapes]\ndefault = no\nT = dot(H, H)\n[shape a]\nH = 1, 2\nM = 3\ndefault = yes\n[shape b]\nlike = a\nH = 3, 4\n[shape c]\nlike = b\nM = 4\nT = 7\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n",
-      KERNEL "[shape a]\nH = 1, 2\nM = 3\nT = 5\n[shape b]\nH = 3, 4\nM = 3\nT = 25\ndefault = no\n[shape c]\nH = 3, 4\nM = 4\nT = 7\ndefault = no\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n" },
+    { KERNEL "[shapes]\nmain = no\nT = dot(H, H)\n[shape a]\nH = 1, 2\nM = 3\nmain = yes\n[shape b]\nlike = a\nH = 3, 4\n[shape c]\nlike = b\nM = 4\nT = 7\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n",
+      KERNEL "[shape a]\nH = 1, 2\nM = 3\nT = 5\n[shape b]\nH = 3, 4\nM = 3\nT = 25\nmain = no\n[shape c]\nH = 3, 4\nM = 4\nT = 7\nmain = no\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n" },
 };
 
 START_TEST(short_and_long_mean_the_same)
@@ -237,7 +237,7 @@ END_TEST
 static int64_t cpu_ns_of(int shapes)
 {
     mt_strbuf text = {0};
-    mt_strbuf_add(&text, KERNEL "[shapes]\ndefault = no\nM = 3\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n[shape s0]\nN = 1\n");
+    mt_strbuf_add(&text, KERNEL "[shapes]\nmain = no\nM = 3\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n[shape s0]\nN = 1\n");
     for (int i = 1; i < shapes; i++) mt_strbuf_addf(&text, "[shape s%d]\nlike = s%d\nN = %d\n", i, i / 2, i + 1);
     int64_t start = mt_clock_thread_cpu_ns();
     mt_spec *spec = must_parse(mt_strbuf_text(&text));

@@ -26,7 +26,7 @@ START_TEST(norm_and_worst_element)
     ck_assert(mt_verify_passes(&arg, MT_F16, &result));
     result.max_error = 0.0100001;
     ck_assert(!mt_verify_passes(&arg, MT_F16, &result));
-    arg.floor = 1e-3;
+    arg.atol = 1e-3;
     ck_assert(mt_verify_passes(&arg, MT_F16, &result));
 }
 END_TEST
@@ -40,7 +40,7 @@ START_TEST(zero_reference_needs_zeros_or_a_floor)
     result.error_square = result.max_error = 0;
     ck_assert(mt_verify_passes(&arg, MT_F32, &result));
     result.error_square = 1e-8, result.max_error = 1e-4;
-    arg.floor = 1e-3;
+    arg.atol = 1e-3;
     ck_assert(mt_verify_passes(&arg, MT_F32, &result));
 }
 END_TEST

@@ -25,7 +25,7 @@ static inline void toy_text(char *text, size_t size, const char *tune, const cha
 {
     int length = snprintf(text, size,
         "[kernel]\nname = toy\nsource = toy.cu\nreference = toy_reference\n"
-        "[tune]\n%s\n[shape small]\nN = 64\n[shape large]\nN = 4096\ndefault = no\n"
+        "[tune]\n%s\n[shape small]\nN = 64\n[shape large]\nN = 4096\nmain = no\n"
         "[algorithm plain]\n%s\n"
         "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n"
         "[launch 1]\nargs = out\ngrid = ceil_div(N, 64)\nblock = 64\n",

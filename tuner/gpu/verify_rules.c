@@ -18,12 +18,12 @@ static double max_error(const mt_compare_result *result)
 
 static bool norm_passes(const mt_arg *arg, const mt_compare_result *result)
 {
-    return sqrt(result->error_square) <= arg->rtol * sqrt(result->reference_square) + arg->floor;
+    return sqrt(result->error_square) <= arg->rtol * sqrt(result->reference_square) + arg->atol;
 }
 
 static bool worst_passes(const mt_arg *arg, const mt_compare_result *result)
 {
-    return max_error(result) <= arg->worst * result->max_reference + arg->floor;
+    return max_error(result) <= arg->worst * result->max_reference + arg->atol;
 }
 
 /* Integers may rightly equal the poison by chance; the second run's differs, so an element left out can't pass both. */
@@ -64,8 +64,8 @@ static double part(double error, double limit)
 
 void mt_verify_note(const mt_arg *arg, const mt_compare_result *result, mt_accuracy *accuracy, double *worst)
 {
-    double by_norm = part(sqrt(result->error_square), arg->rtol * sqrt(result->reference_square) + arg->floor);
-    double by_element = part(max_error(result), arg->worst * result->max_reference + arg->floor);
+    double by_norm = part(sqrt(result->error_square), arg->rtol * sqrt(result->reference_square) + arg->atol);
+    double by_element = part(max_error(result), arg->worst * result->max_reference + arg->atol);
     double badness = result->nan_mismatches ? INFINITY : fmax(by_norm, by_element);
     if (accuracy->output[0] && !(badness > *worst)) return;
     *worst = badness;
@@ -117,9 +117,9 @@ void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const m
     if (result->max_index != UINT64_MAX) {
         mt_strbuf_add(text, ", worst element ");
         mt_verify_element(tensor, result->max_index, text);
-        mt_strbuf_addf(text, ": %.9g instead of %.9g (limit ±%.3g)", result->value, result->reference, arg->worst * result->max_reference + arg->floor);
+        mt_strbuf_addf(text, ": %.9g instead of %.9g (limit ±%.3g)", result->value, result->reference, arg->worst * result->max_reference + arg->atol);
     }
-    if (arg->floor > 0) mt_strbuf_addf(text, ", floor %.3g", arg->floor);
+    if (arg->atol > 0) mt_strbuf_addf(text, ", atol %.3g", arg->atol);
 }
 
 void mt_verify_describe_spread(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text)

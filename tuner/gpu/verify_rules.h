@@ -11,7 +11,7 @@
  * times as much. Rounding the output to 8 bits costs 1.6e-3 by itself. Its spread is 10 times as much for f16, 50 times for bf16: two sums that differ in
  * the last bits of f32 may round apart. */
 mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype);
-/* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + floor, max|out − ref| ≤ worst·max|ref| + floor, NaN and infinities where the
+/* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + atol, max|out − ref| ≤ worst·max|ref| + atol, NaN and infinities where the
  * reference has them, and (floats) every element written. */
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);
 /* order = any: true when a second run, `result` against the first, is within the argument's spread: ‖second − first‖ ≤ spread·‖first‖, max|second − first| ≤

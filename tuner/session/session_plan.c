@@ -106,7 +106,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
         MT_TRY(shape ? add_shape(&plan, params, shape, err) : unknown_shape(spec, params->shapes[i], err));
     }
     for (size_t i = 0; params->shape_count == 0 && i < spec->shape_count; i++) {
-        if (spec->shapes[i].is_default) MT_TRY(add_shape(&plan, params, &spec->shapes[i], err));
+        if (spec->shapes[i].is_main) MT_TRY(add_shape(&plan, params, &spec->shapes[i], err));
     }
     *targets = plan.targets;
     *count = plan.count;

@@ -147,7 +147,7 @@ static void add_section(const given *g, const char *name, const char *workloads,
             bool is_word = g->spec->shapes[0].settings[i].value.kind == MT_VALUE_STRING;
             mt_strbuf_addf(sections, is_word ? "%s = \"%s\"\n" : "%s = %s\n", g->names[i], g->values[i]);
         }
-        mt_strbuf_add(sections, "default = no\n");
+        mt_strbuf_add(sections, "main = no\n");
         if (workloads && *workloads) mt_strbuf_addf(sections, "workload = %s\n", workloads);
     }
     if (heading.failed) sections->failed = true;

@@ -32,7 +32,7 @@ typedef struct mt_shape {
     size_t setting_count;
     char **workloads;     /* default workloads' names; at least one when the file has workloads */
     size_t workload_count;
-    bool is_default;      /* tuned when no --shape is given */
+    bool is_main;         /* tuned where no shape is named */
     char *key;            /* canonical text of the settings: "D=32;H=92,46;…" */
     int line;
 } mt_shape;
@@ -97,7 +97,7 @@ typedef struct mt_arg {
     mt_expr_list init_bounds; /* uniform's, where they are expressions of the shape: then a and b mean nothing. 0 or 2 */
     char *init_kernel;
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
-    double rtol, worst, floor;
+    double rtol, worst, atol;
     bool any_order;           /* bits may differ between runs */
     double spread;            /* any_order: bound on how far two runs differ; 0 = none */
     bool zero_before_each;

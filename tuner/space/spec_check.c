@@ -145,7 +145,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "constant", 1u << MT_ROLE_IN, "in" },
         { "rtol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "worst", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
-        { "floor", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "atol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "spread", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },

@@ -68,6 +68,8 @@ struct mt_key_rule {
 
 const mt_key_rule *mt_rules(mt_rule_set set, size_t *count);
 /* Refuses unknown and missing keys. */
+/* Keys of earlier versions, also where free names are allowed: an error that says the name of today. */
+mt_status mt_rules_refuse_former(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err);
 mt_status mt_rules_check(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err);
 /* Parses the keys of one pass, in the table's order. */
 mt_status mt_rules_apply(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_rule_pass pass, void *object, mt_error *err);

@@ -59,7 +59,7 @@ static const mt_key_rule tune_rules[] = {
 };
 static const mt_key_rule shape_rules[] = { /* and free names */
     NAMES(mt_shape, "workload", mt_parse_workload_names, workloads, NULL),
-    NAMES(mt_shape, "default", mt_parse_bool, is_default, NULL),
+    NAMES(mt_shape, "main", mt_parse_bool, is_main, NULL),
 };
 static const mt_key_rule workload_rules[] = { /* and free names */
     NAMES(mt_workload, "default", mt_parse_bool, is_default, NULL),
@@ -90,7 +90,7 @@ static const mt_key_rule tensor_rules[] = {
     NAMES(mt_arg, "constant", mt_parse_identifier, constant, NULL),
     NAMES(mt_arg, "rtol", mt_parse_double, rtol, &tolerance),
     NAMES(mt_arg, "worst", mt_parse_double, worst, &tolerance),
-    NAMES(mt_arg, "floor", mt_parse_double, floor, &tolerance),
+    NAMES(mt_arg, "atol", mt_parse_double, atol, &tolerance),
     NAMES(mt_arg, "order", mt_parse_flag, any_order, orders),
     NAMES(mt_arg, "spread", mt_parse_double, spread, &above_zero),
     NAMES(mt_arg, "zero", mt_parse_flag, zero_before_each, zeroing),
@@ -171,6 +171,19 @@ static bool set_has(mt_rule_set set, const char *key)
     return false;
 }
 
+static const struct { mt_rule_set set; const char *key, *now; } former_keys[] = {
+    { MT_RULES_TUNE, "regime", "l2" }, { MT_RULES_SHAPE, "default", "main" }, { MT_RULES_TENSOR, "floor", "atol" },
+};
+
+mt_status mt_rules_refuse_former(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err)
+{
+    for (size_t i = 0; i < sizeof former_keys / sizeof *former_keys; i++) {
+        const mt_ini_entry *entry = former_keys[i].set == set ? mt_ini_find(section, former_keys[i].key) : NULL;
+        if (entry) return mt_reader_fail(reader, err, entry->line, "%s: the key is called %s", entry->key, former_keys[i].now);
+    }
+    return MT_OK;
+}
+
 static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_rule_set set, mt_error *err)
 {
     /* A key of another kind of argument is known, but not here: say that rather than guess. */
@@ -181,7 +194,6 @@ static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_ru
         }
     }
     if (set == MT_RULES_CONSTRAINT && strcmp(entry->key, "scope") == 0) return mt_reader_fail(reader, err, entry->line, "%s", MT_NO_SEARCH_SCOPE);
-    if (set == MT_RULES_TUNE && strcmp(entry->key, "regime") == 0) return mt_reader_fail(reader, err, entry->line, "regime: the key is called l2");
     const char *names[32];
     char hint[512];
     for (size_t i = 0; i < sets[set].count; i++) names[i] = sets[set].rules[i].key;
@@ -191,6 +203,8 @@ static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_ru
 
 mt_status mt_rules_check(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err)
 {
+    mt_status st = mt_rules_refuse_former(reader, section, set, err);
+    if (st != MT_OK) return st;
     for (size_t i = 0; i < section->entry_count; i++) {
         if (!set_has(set, section->entries[i].key)) return unknown_key(reader, &section->entries[i], set, err);
     }

@@ -9,7 +9,7 @@
 /* Each limit is far beyond what people write; together they bound the work that a small hostile file makes. */
 enum { KEYS_MAX = 128, VALUES_MAX = 1000000 };
 
-static const char like_key[] = "like", default_key[] = "default";
+static const char like_key[] = "like", main_key[] = "main";
 
 static mt_status check_defaults(mt_short *all, const mt_ini_section *section, mt_error *err)
 {
@@ -33,7 +33,7 @@ static mt_status add_value(mt_short *all, const mt_ini_section *shape, const mt_
     return mt_ini_add_entry(&all->out, entry->key, entry->value, entry->line, err);
 }
 
-/* The other shape's values in its order, each replaced where the shape has its own. `default` says what is tuned, not what the shape is like. */
+/* The other shape's values in its order, each replaced where the shape has its own. `main` says what is tuned, not what the shape is like. */
 static mt_status add_base(mt_short *all, const mt_ini_section *shape, const mt_ini_entry *like, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -43,7 +43,7 @@ static mt_status add_base(mt_short *all, const mt_ini_section *shape, const mt_i
     if (base >= self) st = mt_reader_fail(all->reader, err, like->line, "like = %s: expected the name of a [shape] that stands above this one", name);
     for (size_t i = 0; st == MT_OK && i < all->out.sections[base].entry_count; i++) {
         const mt_ini_entry *entry = &all->out.sections[base].entries[i], *own = mt_ini_find(shape, entry->key);
-        if (strcmp(entry->key, default_key) != 0) st = add_value(all, shape, own ? own : entry, err);
+        if (strcmp(entry->key, main_key) != 0) st = add_value(all, shape, own ? own : entry, err);
     }
     mt_free(name);
     return st;

@@ -47,9 +47,10 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
     mt_strbuf_addf(line, "arg %s kind=%d dtype=%s", arg->name, (int)arg->kind, arg->dtype_text ? arg->dtype_text : "");
     switch (arg->kind) {
     case MT_ARG_TENSOR:
+        /* "floor" was the name of atol: the keys of stored sources keep it. */
         mt_strbuf_addf(line, " role=%d init=%d(%.17g,%.17g,%s) rtol=%.17g worst=%.17g floor=%.17g any=%d zero=%d", (int)arg->role,
                        (int)arg->init, arg->init_a,
-                       arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->floor, arg->any_order, arg->zero_before_each);
+                       arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->atol, arg->any_order, arg->zero_before_each);
         if (arg->spread > 0) mt_strbuf_addf(line, " spread=%.17g", arg->spread); /* only then: other spaces keep their text */
         if (arg->constant) mt_strbuf_addf(line, " constant=%s", arg->constant);
         if (arg->init_bounds.count) add_list(line, "bounds", &arg->init_bounds);

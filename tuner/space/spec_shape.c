@@ -182,8 +182,9 @@ mt_status mt_read_shapes(mt_reader *reader, mt_error *err)
         const mt_ini_section *section = reader->sections[MT_SECTION_SHAPE][i];
         mt_shape *shape = &spec->shapes[i];
         spec->shape_count = i + 1;
-        *shape = (mt_shape){ .line = section->line, .is_default = true, .name = mt_strdup(section->name) };
+        *shape = (mt_shape){ .line = section->line, .is_main = true, .name = mt_strdup(section->name) };
         if (!shape->name) return mt_reader_no_memory(reader, err);
+        MT_TRY(mt_rules_refuse_former(reader, section, MT_RULES_SHAPE, err));
         MT_TRY(mt_rules_apply(reader, section, MT_RULES_SHAPE, MT_PASS_NAMES, shape, err));
         MT_TRY(read_settings(reader, section, MT_RULES_SHAPE, mt_read_shape_setting, &shape->settings, &shape->setting_count, err));
         if (i > 0) MT_TRY(match_first_shape(reader, shape, err));

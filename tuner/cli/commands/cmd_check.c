@@ -283,7 +283,7 @@ done:
 static bool is_wanted(const checking *c, const mt_shape *shape)
 {
     const mt_names *wanted = &c->wanted.shapes;
-    if (!wanted->count) return shape->is_default;
+    if (!wanted->count) return shape->is_main;
     for (size_t i = 0; i < wanted->count; i++)
         if (strcmp(wanted->items[i], shape->name) == 0) return true;
     return false;

@@ -108,7 +108,7 @@ void mt_space_json_shape(mt_strbuf *out, const mt_shape *shape)
         if (i) mt_strbuf_add_char(out, ',');
         mt_strbuf_add_json(out, shape->workloads[i]);
     }
-    mt_strbuf_addf(out, "],\"default\":%s", true_or_false(shape->is_default));
+    mt_strbuf_addf(out, "],\"main\":%s", true_or_false(shape->is_main));
 }
 
 #define ADD_EACH(name, add, items, count)                \
