@@ -35,7 +35,7 @@ static void add_places(const char *name, mt_strbuf places[2])
     mt_free(folder);
 }
 
-static mt_status open_library(mt_trial *trial, mt_baseline *self, const char *name)
+static mt_status open_library(mt_gpu_trial *trial, mt_baseline *self, const char *name)
 {
     mt_strbuf places[2] = {0}, tried = {0};
     const msda_baseline *(*get)(void) = NULL;
@@ -82,7 +82,7 @@ static msda_baseline_value *list_values(const mt_shape *shape, size_t *count)
     return values;
 }
 
-static mt_status open_problem(mt_trial *trial, mt_baseline *self, mt_error *err)
+static mt_status open_problem(mt_gpu_trial *trial, mt_baseline *self, mt_error *err)
 {
     mt_status st = MT_OK;
     char why[256] = "it did not say why";
@@ -107,7 +107,7 @@ done:
     return st;
 }
 
-static mt_status check_algorithm(mt_trial *trial, mt_baseline *self)
+static mt_status check_algorithm(mt_gpu_trial *trial, mt_baseline *self)
 {
     size_t count = self->plugin->count(self->problem);
     self->code = 0;
@@ -118,7 +118,7 @@ static mt_status check_algorithm(mt_trial *trial, mt_baseline *self)
     return MT_OK;
 }
 
-mt_status mt_baseline_prepare(mt_trial *trial, mt_error *err)
+mt_status mt_baseline_prepare(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
@@ -153,7 +153,7 @@ static double scalar_value(const mt_plan_arg *arg)
 }
 
 /* Tensors that the compared variants take, and scalars of f32 and f64. */
-static size_t list_args(const mt_trial *trial, const mt_binding *binding, msda_baseline_arg *args)
+static size_t list_args(const mt_gpu_trial *trial, const mt_binding *binding, msda_baseline_arg *args)
 {
     size_t count = 0;
     for (size_t i = 0; i < trial->plan.arg_count; i++) {
@@ -165,7 +165,7 @@ static size_t list_args(const mt_trial *trial, const mt_binding *binding, msda_b
     return count;
 }
 
-CUresult mt_baseline_run(mt_trial *trial, const mt_binding *binding)
+CUresult mt_baseline_run(mt_gpu_trial *trial, const mt_binding *binding)
 {
     mt_baseline *self = trial->gpu->baseline;
     size_t count = list_args(trial, binding, self->args);
@@ -174,14 +174,14 @@ CUresult mt_baseline_run(mt_trial *trial, const mt_binding *binding)
     return code == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-void mt_baseline_explain(mt_trial *trial)
+void mt_baseline_explain(mt_gpu_trial *trial)
 {
     const mt_baseline *self = trial->gpu->baseline;
     if (self->code != 0 && trial->outcome->kind == MT_OUTCOME_LAUNCH_ERROR)
         mt_outcome_set(trial->outcome, MT_OUTCOME_LAUNCH_ERROR, "baseline %s: %s: its error %d", self->name, self->text, self->code);
 }
 
-const char *mt_baseline_text(mt_trial *trial)
+const char *mt_baseline_text(mt_gpu_trial *trial)
 {
     return trial->gpu->baseline->text;
 }

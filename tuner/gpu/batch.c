@@ -1,10 +1,11 @@
 /* Batches: one CUDA graph of many launches, each over its own copy of the buffers, so that a kernel of a few microseconds is timed in bulk
  * and still finds cold caches. */
+#include "tuner/gpu/batch.h"
+
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
-#include "tuner/gpu/trial.h"
 
 struct mt_batch {
     mt_binding *sets;   /* set_count − 1: set 0 is the trial's own */
@@ -14,7 +15,7 @@ struct mt_batch {
 
 enum { SET_ALIGNMENT = 256 };
 
-static const mt_buffer *source_of(const mt_trial *trial, size_t arg)
+static const mt_buffer *source_of(const mt_gpu_trial *trial, size_t arg)
 {
     switch (trial->spec->args[arg].role) {
     case MT_ROLE_IN: return &trial->set->inputs.items[arg];
@@ -28,7 +29,7 @@ static uint64_t padded(uint64_t bytes)
     return (bytes + SET_ALIGNMENT - 1) / SET_ALIGNMENT * SET_ALIGNMENT;
 }
 
-uint64_t mt_batch_set_bytes(const mt_trial *trial)
+uint64_t mt_batch_set_bytes(const mt_gpu_trial *trial)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < trial->plan.arg_count; i++)
@@ -49,7 +50,7 @@ static CUresult reserve(mt_gpu *gpu, uint64_t bytes)
 }
 
 /* What the trial's buffers hold now, prepared layouts included. */
-static CUresult copy_set(mt_trial *trial, CUdeviceptr memory, CUdeviceptr *address)
+static CUresult copy_set(mt_gpu_trial *trial, CUdeviceptr memory, CUdeviceptr *address)
 {
     CUresult code = CUDA_SUCCESS;
     for (size_t i = 0; i < trial->plan.arg_count; i++) {
@@ -63,7 +64,7 @@ done:
     return code;
 }
 
-static mt_status make_sets(mt_trial *trial, mt_batch *batch, CUresult *code, mt_error *err)
+static mt_status make_sets(mt_gpu_trial *trial, mt_batch *batch, CUresult *code, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf why = {0};
@@ -87,7 +88,7 @@ done:
 }
 
 /* Recorded from the stream, so that clusters, cooperative and programmatic launches come out as they are launched. */
-static CUresult capture(mt_trial *trial, mt_batch *batch)
+static CUresult capture(mt_gpu_trial *trial, mt_batch *batch)
 {
     CUgraph graph = NULL;
     mt_gpu *gpu = trial->gpu;
@@ -105,7 +106,7 @@ static CUresult capture(mt_trial *trial, mt_batch *batch)
     return code;
 }
 
-mt_status mt_batch_create(mt_trial *trial, uint32_t sets, uint32_t launches, mt_batch **out, mt_error *err)
+mt_status mt_batch_create(mt_gpu_trial *trial, uint32_t sets, uint32_t launches, mt_batch **out, mt_error *err)
 {
     mt_status st = MT_OK;
     CUresult code = CUDA_SUCCESS;

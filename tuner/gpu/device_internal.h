@@ -33,7 +33,7 @@ struct mt_gpu {
     int count;       /* of GPUs in this machine */
     mt_tool tool;
     mt_timer timer;
-    mt_subject subject;
+    mt_subject_memory subject;
     mt_buffers scratch;      /* per argument; memory is kept from variant to variant */
     CUdeviceptr copies;      /* of buffers, for batches */
     uint64_t copies_bytes;

@@ -1,10 +1,12 @@
 /* Energy of one variant: a loop of graphs, long enough for NVML's slow counter, while the host watches it. */
+#include "tuner/gpu/energy.h"
+
 #include <time.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/gpu/energy_rules.h"
+#include "tuner/gpu/batch.h"
 #include "tuner/gpu/device_internal.h"
-#include "tuner/gpu/trial.h"
 
 static const int64_t chunk_ns = 5000000; /* queued at once; the wait for its end costs the GPU some 20 µs */
 static const long poll_every_ns = 100000;
@@ -12,7 +14,7 @@ static const long poll_every_ns = 100000;
 static const int64_t settle_ns[] = {[MT_ENERGY_COUNTER] = 100000000, [MT_ENERGY_POWER] = 1000000000};
 
 typedef struct loop {
-    mt_trial *trial;
+    mt_gpu_trial *trial;
     mt_batch *batch;
     uint64_t graphs;        /* launched */
     uint64_t graphs_a_chunk;
@@ -34,7 +36,7 @@ static void watch(const mt_nvml *nvml, mt_energy_meter *meter, int64_t until_ns)
 static mt_status run_chunk(loop *self, mt_energy_meter *meter)
 {
     mt_status st = MT_OK;
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     int64_t start_ns = mt_clock_now_ns();
     for (uint64_t i = 0; i < self->graphs_a_chunk; i++) MT_TRIAL_CU(mt_batch_launch(trial->gpu, self->batch), "energy");
     watch(&trial->gpu->nvml, meter, start_ns + chunk_ns * 9 / 10);
@@ -48,7 +50,7 @@ done:
 static mt_status measure(loop *self, mt_energy_source source, int64_t least_ns, mt_energy *energy)
 {
     mt_status st = MT_OK;
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     mt_energy_meter meter;
     double reading;
     if (!mt_nvml_energy(&trial->gpu->nvml, source, &reading)) return MT_OK;
@@ -69,7 +71,7 @@ done:
 static mt_status make_loop(loop *self, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     double run_ns = trial->outcome->timing.median_ns;
     mt_energy_plan plan = mt_energy_plan_make(trial->request->timing.l2, run_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
     MT_TRIAL_TRY(mt_batch_create(trial, plan.sets, plan.runs, &self->batch, err));
@@ -79,7 +81,7 @@ done:
     return st;
 }
 
-mt_status mt_trial_energy(mt_trial *trial, mt_error *err)
+mt_status mt_trial_energy(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     loop self = {.trial = trial};

@@ -7,12 +7,14 @@
 #include "tuner/base/file.h"
 #include "tuner/gpu/baseline.h"
 #include "tuner/gpu/device_internal.h"
+#include "tuner/gpu/energy.h"
+#include "tuner/gpu/timing.h"
 #include "tuner/gpu/tool.h"
-#include "tuner/gpu/trial.h"
+#include "tuner/gpu/verify.h"
 
 /* ---- loading ---- */
 
-static mt_status make_plan(mt_trial *trial, mt_error *err)
+static mt_status make_plan(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_env *env = NULL;
@@ -29,7 +31,7 @@ done:
     return st;
 }
 
-static mt_status make_tables(mt_trial *trial, mt_error *err)
+static mt_status make_tables(mt_gpu_trial *trial, mt_error *err)
 {
     const mt_plan *plan = &trial->plan;
     trial->launches = mt_alloc(plan->launch_count, sizeof *trial->launches);
@@ -45,7 +47,7 @@ static mt_status make_tables(mt_trial *trial, mt_error *err)
     return MT_OK;
 }
 
-static void ready_one(mt_trial *trial, const mt_plan_launch *launch, mt_ready *ready)
+static void ready_one(mt_gpu_trial *trial, const mt_plan_launch *launch, mt_ready *ready)
 {
     mt_strbuf why = {0};
     CUresult code = CUDA_SUCCESS;
@@ -58,7 +60,7 @@ static void ready_one(mt_trial *trial, const mt_plan_launch *launch, mt_ready *r
     mt_strbuf_free(&why);
 }
 
-static mt_status load(mt_trial *trial, mt_error *err)
+static mt_status load(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf why = {0};
@@ -84,7 +86,7 @@ static void keep_larger(uint32_t *kept, uint32_t value)
 }
 
 /* The worst over the launches, as outcome.h says. Spills are ptxas's to tell, in the compile log. */
-static void note_resources(mt_trial *trial)
+static void note_resources(mt_gpu_trial *trial)
 {
     mt_resources *resources = &trial->outcome->resources;
     const mt_ready *fewest = NULL;
@@ -108,7 +110,7 @@ static void add_size(mt_strbuf *json, const char *name, const uint32_t size[3])
     mt_strbuf_addf(json, ",\"%s\":[%u,%u,%u]", name, size[0], size[1], size[2]);
 }
 
-static void note_launches(mt_trial *trial)
+static void note_launches(mt_gpu_trial *trial)
 {
     mt_strbuf *json = &trial->gpu->launch_json;
     mt_strbuf_add(json, "{\"launches\":[");
@@ -130,7 +132,7 @@ static void note_launches(mt_trial *trial)
 
 /* ---- the whole ---- */
 
-static void trial_free(mt_trial *trial)
+static void trial_free(mt_gpu_trial *trial)
 {
     mt_binding_free(&trial->binding);
     if (trial->module) {
@@ -144,7 +146,7 @@ static void trial_free(mt_trial *trial)
 }
 
 /* For comparisons: the same variant again and again between others; yardsticks. */
-static mt_status time_only(mt_trial *trial, mt_error *err)
+static mt_status time_only(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     int64_t start_ns = mt_clock_now_ns();
@@ -157,7 +159,7 @@ done:
     return st;
 }
 
-static mt_status run_twice(mt_trial *trial, mt_error *err)
+static mt_status run_twice(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     MT_TRIAL_TRY(mt_trial_bind(trial, 0, err));
@@ -171,14 +173,14 @@ done:
 }
 
 /* It computes nothing that could be compared; what it must not do is fault. */
-static mt_status time_yardstick(mt_trial *trial, mt_error *err)
+static mt_status time_yardstick(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = trial->request->depth == MT_DEPTH_VALIDATE ? run_twice(trial, err) : time_only(trial, err);
     if (st == MT_OK && mt_trial_good(trial)) mt_outcome_set(trial->outcome, MT_OUTCOME_YARDSTICK, "timed for comparison, not validated");
     return st;
 }
 
-static mt_status validate_and_time(mt_trial *trial, mt_error *err)
+static mt_status validate_and_time(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_outcome *outcome = trial->outcome;
@@ -213,8 +215,8 @@ static void drop_timing(mt_outcome *outcome)
 mt_status mt_gpu_evaluate(mt_gpu *gpu, const mt_evaluate_request *request, mt_stage_callback stage, void *context, mt_outcome *outcome, bool *sticky, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_trial self = {.gpu = gpu, .request = request, .spec = request->subject->spec, .outcome = outcome, .sticky = sticky};
-    mt_trial *trial = &self;
+    mt_gpu_trial self = {.gpu = gpu, .request = request, .spec = request->subject->spec, .outcome = outcome, .sticky = sticky};
+    mt_gpu_trial *trial = &self;
     gpu->stage = MT_STAGE_DONE;
     *sticky = false;
     *outcome = (mt_outcome){.kind = MT_OUTCOME_OK};

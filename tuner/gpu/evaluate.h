@@ -5,7 +5,7 @@
 #include "tuner/gpu/device.h"
 #include "tuner/gpu/evaluate_request.h"
 
-/* Evaluates; everything a variant can do wrong is an outcome. *sticky is set when the context is no longer usable (the worker must exit after replying). Calls mt_gpu_subject first. */
+/* Evaluates; everything a variant can do wrong is an outcome. *sticky is set when the context is no longer usable (the worker must exit after replying). Calls mt_subject_memory first. */
 mt_status mt_gpu_evaluate(mt_gpu *gpu, const mt_evaluate_request *request, mt_stage_callback stage, void *context, mt_outcome *outcome, bool *sticky, mt_error *err);
 
 /* {"launches":[{"entry":…,"grid":[…],"block":[…],"cluster":[…],"smem":…,"carveout":…}]} of the last evaluation, as launched; NULL when it got not that far. Valid until the next call. */

@@ -19,7 +19,7 @@ static void set_free(mt_gpu *gpu, mt_input_set *set)
     *set = (mt_input_set){0};
 }
 
-void mt_subject_free(mt_gpu *gpu, mt_subject *subject)
+void mt_subject_free(mt_gpu *gpu, mt_subject_memory *subject)
 {
     for (size_t i = 0; i < 2; i++)
         set_free(gpu, &subject->sets[i]);
@@ -27,7 +27,7 @@ void mt_subject_free(mt_gpu *gpu, mt_subject *subject)
     mt_buffers_free(gpu, &subject->previous);
     if (subject->support) gpu->cuda.cuModuleUnload(subject->support);
     mt_free(subject->tensors);
-    *subject = (mt_subject){0};
+    *subject = (mt_subject_memory){0};
 }
 
 /* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/evaluate/open_file.h), and that to another file the next time. */
@@ -108,7 +108,7 @@ done:
 static mt_status subject_init(mt_gpu *gpu, const mt_subject_request *request, const mt_plan *plan, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_subject *subject = &gpu->subject;
+    mt_subject_memory *subject = &gpu->subject;
     size_t count = request->spec->arg_count, tensors = 0;
     for (size_t i = 0; i < count; i++)
         tensors += request->spec->args[i].kind == MT_ARG_TENSOR;
@@ -143,7 +143,7 @@ static mt_status load_support(mt_gpu *gpu, const mt_subject_request *request, mt
     return st;
 }
 
-static bool has_contents(const mt_subject *subject, size_t arg)
+static bool has_contents(const mt_subject_memory *subject, size_t arg)
 {
     return subject->tensors[arg].bytes > 0;
 }
@@ -152,7 +152,7 @@ static bool has_contents(const mt_subject *subject, size_t arg)
 static mt_status learn_tensors(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_subject *subject = &gpu->subject;
+    mt_subject_memory *subject = &gpu->subject;
     for (size_t i = 0; i < plan->arg_count; i++) {
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
         if (plan->args[i].kind != MT_ARG_TENSOR || spec->args[i].role == MT_ROLE_SCRATCH || tensor->bytes == 0 || has_contents(subject, i)) continue;
@@ -201,7 +201,7 @@ done:
 static mt_status make_inputs(mt_gpu *gpu, const mt_subject_request *request, mt_input_set *set, bool *made, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_subject *subject = &gpu->subject;
+    mt_subject_memory *subject = &gpu->subject;
     for (size_t i = 0; i < subject->arg_count; i++) {
         mt_buffer *buffer = &set->inputs.items[i];
         const mt_arg *arg = &request->spec->args[i];
@@ -228,7 +228,7 @@ mt_status mt_subject_inputs(mt_gpu *gpu, const mt_subject_request *request, cons
 {
     mt_status st = MT_OK;
     bool made = false;
-    mt_subject *subject = &gpu->subject;
+    mt_subject_memory *subject = &gpu->subject;
     mt_stage before = gpu->stage;
     mt_input_set *set = &subject->sets[subject->set_count == 2 ? index : 0];
     MT_TRY(learn_tensors(gpu, request->spec, plan, err));

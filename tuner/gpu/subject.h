@@ -15,7 +15,7 @@ typedef struct mt_input_set {
     uint64_t *input_sums, *reference_sums; /* checksums, per argument */
 } mt_input_set;
 
-typedef struct mt_subject {
+typedef struct mt_subject_memory {
     mt_hash key;
     bool is_made;
     size_t arg_count;
@@ -28,9 +28,9 @@ typedef struct mt_subject {
     CUmodule support;        /* reference and generators; NULL = none */
     bool guard_pages;
     const char *vacuous;     /* an output whose comparison can prove nothing; borrowed from the spec, NULL = none */
-} mt_subject;
+} mt_subject_memory;
 
-void mt_subject_free(mt_gpu *gpu, mt_subject *subject);
+void mt_subject_free(mt_gpu *gpu, mt_subject_memory *subject);
 
 /* The set of inputs for seed number `index` (< seed_count), made if it is not on the device now; every tensor that the plan uses is in it. A failing
  * generator is the session's error. */

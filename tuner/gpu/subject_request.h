@@ -25,7 +25,7 @@ typedef struct mt_subject_request {
 /* Makes inputs and references of the subject unless they are there. An error here is the session's (bad input file, reference does not run), never a variant's. */
 mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stage_callback stage, void *context, mt_error *err);
 
-/* In reserve, beside another process of ours that is at work: as mt_gpu_subject, but what does not fit easily (all seeds, half of the device's memory left free) is not kept. Also loads what
+/* In reserve, beside another process of ours that is at work: as mt_subject_memory, but what does not fit easily (all seeds, half of the device's memory left free) is not kept. Also loads what
  * the tool's own kernels need. An error is of the context; that the subject could not be made is none, since evaluating will tell. */
 mt_status mt_gpu_prepare(mt_gpu *gpu, const char *tool_cubin, const mt_subject_request *request, mt_error *err);
 

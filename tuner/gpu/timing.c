@@ -4,17 +4,19 @@
  *
  * What a number means is told in docs/measurement.md. The device's events and flush memory are in timer.h, the decisions in timing_rules.h. Restoring inout and zeroing happen before the start event, and in the cold cache state before the flush, so that they
  * are neither timed nor leave anything in the cache. */
+#include "tuner/gpu/timing.h"
+
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
+#include "tuner/gpu/batch.h"
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/timing_rules.h"
-#include "tuner/gpu/trial.h"
 
 typedef struct run {
-    mt_trial *trial;
+    mt_gpu_trial *trial;
     const mt_timing_options *options;
     mt_batch *batch;     /* NULL: events around single launches */
     mt_sample *samples;  /* max_samples + MT_TIMER_CHUNK */
@@ -57,7 +59,7 @@ done:
 static mt_status take_chunk(run *self, size_t count, double *ns, double *mhz, bool *late)
 {
     mt_status st = MT_OK;
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     MT_TRIAL_CU(queue_chunk(self, count), "timing");
     MT_TRIAL_CU(mt_timer_collect(trial->gpu, count, ns, mhz), "timing");
     *late = mt_timer_was_late(trial->gpu);
@@ -76,7 +78,7 @@ static mt_status add_chunk(run *self, size_t count, mt_error *err)
     mt_status st = MT_OK;
     bool late = false;
     double ns[MT_TIMER_CHUNK], mhz[MT_TIMER_CHUNK];
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     MT_TRIAL_TRY(take_chunk(self, count, ns, mhz, &late));
     if (late) {
         if (++self->late >= 3) st = MT_FAIL(err, MT_ERR_GPU, "the host could not queue %zu samples within the hold's deadline, three times", count);
@@ -98,7 +100,7 @@ static mt_status warm_up(run *self, double *ns)
     mt_status st = MT_OK;
     bool late;
     double times[MT_TIMER_CHUNK] = {0}, mhz[MT_TIMER_CHUNK];
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     MT_TRIAL_TRY(take_chunk(self, 1, times, mhz, &late));
     *ns = times[0];
     size_t more = mt_timing_warm_up(*ns);
@@ -114,7 +116,7 @@ done:
 static mt_status choose_method(run *self, double first_ns, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     if (!mt_timing_wants_graph(self->options, first_ns) || mt_trial_needs_restore(trial)) return MT_OK;
     mt_batch_plan plan = mt_batch_plan_make(self->options->l2, first_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
     MT_TRIAL_TRY(mt_batch_create(trial, plan.sets, plan.launches, &self->batch, err));
@@ -172,7 +174,7 @@ static void judge(run *self)
 static mt_status sample(run *self, double first_ns, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_trial *trial = self->trial;
+    mt_gpu_trial *trial = self->trial;
     double sample_ns = first_ns * (self->batch ? mt_batch_size(self->batch) : 1);
     int64_t start_ns = mt_clock_now_ns();
     do {
@@ -185,7 +187,7 @@ done:
     return st;
 }
 
-mt_status mt_trial_time(mt_trial *trial, mt_error *err)
+mt_status mt_trial_time(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     double first_ns = 0;

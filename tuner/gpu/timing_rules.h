@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/evaluate_request.h"
 
 typedef struct mt_sample {
     double ns;          /* of one launch of the variant */

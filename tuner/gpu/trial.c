@@ -6,13 +6,13 @@
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
 
-bool mt_trial_good(const mt_trial *trial)
+bool mt_trial_good(const mt_gpu_trial *trial)
 {
     return trial->outcome->kind == MT_OUTCOME_OK;
 }
 
 /* The driver names the kind of limit alone: what the launches ask for, and what there is. */
-static void add_resources(const mt_trial *trial, CUresult code, mt_strbuf *out)
+static void add_resources(const mt_gpu_trial *trial, CUresult code, mt_strbuf *out)
 {
     const mt_device_facts *facts = &trial->gpu->facts;
     if (code != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) return;
@@ -26,7 +26,7 @@ static void add_resources(const mt_trial *trial, CUresult code, mt_strbuf *out)
     mt_strbuf_addf(out, "; limits: 1024 threads, %lld registers an SM, %lld bytes", (long long)facts->regs_per_sm, (long long)facts->smem_optin);
 }
 
-mt_status mt_trial_fault(mt_trial *trial, CUresult code, const char *doing)
+mt_status mt_trial_fault(mt_gpu_trial *trial, CUresult code, const char *doing)
 {
     mt_strbuf resources = {0};
     const char *text = NULL, *name = mt_cuda_error_name(&trial->gpu->cuda, code);
@@ -44,14 +44,14 @@ bool mt_arg_is_output(const mt_arg *arg)
     return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);
 }
 
-bool mt_trial_uses(const mt_trial *trial, size_t arg)
+bool mt_trial_uses(const mt_gpu_trial *trial, size_t arg)
 {
     return trial->plan.args[arg].kind == MT_ARG_TENSOR && trial->plan.args[arg].used;
 }
 
 /* ---- running ---- */
 
-CUresult mt_trial_run(mt_trial *trial, const mt_binding *binding)
+CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding)
 {
     CUresult code = CUDA_SUCCESS;
     if (trial->request->baseline) return mt_baseline_run(trial, binding);
@@ -61,13 +61,13 @@ done:
     return code;
 }
 
-static bool to_restore(const mt_trial *trial, size_t arg)
+static bool to_restore(const mt_gpu_trial *trial, size_t arg)
 {
     const mt_arg *what = &trial->spec->args[arg];
     return mt_trial_uses(trial, arg) && (what->role == MT_ROLE_INOUT || (what->zero_before_each && what->role != MT_ROLE_IN));
 }
 
-bool mt_trial_needs_restore(const mt_trial *trial)
+bool mt_trial_needs_restore(const mt_gpu_trial *trial)
 {
     for (size_t i = 0; i < trial->plan.arg_count; i++)
         if (to_restore(trial, i)) return true;
@@ -75,7 +75,7 @@ bool mt_trial_needs_restore(const mt_trial *trial)
 }
 
 /* Outside of the timed region: a variant that wants the zeroing timed does it in a launch of its own. */
-CUresult mt_trial_restore(mt_trial *trial)
+CUresult mt_trial_restore(mt_gpu_trial *trial)
 {
     CUresult code = CUDA_SUCCESS;
     mt_gpu *gpu = trial->gpu;
@@ -92,7 +92,7 @@ done:
 
 /* ---- binding ---- */
 
-static mt_status make_scratch(mt_trial *trial)
+static mt_status make_scratch(mt_gpu_trial *trial)
 {
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
@@ -104,7 +104,7 @@ done:
     return st;
 }
 
-static mt_status bind_addresses(mt_trial *trial, mt_error *err)
+static mt_status bind_addresses(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
@@ -129,7 +129,7 @@ done:
 }
 
 /* Once per set of inputs, timed by itself. The scratch that it takes starts poisoned, so that it can't live off an earlier variant's. */
-static mt_status run_prepares(mt_trial *trial)
+static mt_status run_prepares(mt_gpu_trial *trial)
 {
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
@@ -150,13 +150,13 @@ done:
     return st;
 }
 
-bool mt_trial_is_yardstick(const mt_trial *trial)
+bool mt_trial_is_yardstick(const mt_gpu_trial *trial)
 {
     return trial->spec->algorithms[trial->request->point->level[0]].is_yardstick;
 }
 
 /* A baseline has no module; a yardstick may do without any input. */
-static mt_status fill_constants(mt_trial *trial)
+static mt_status fill_constants(mt_gpu_trial *trial)
 {
     mt_strbuf why = {0};
     if (!trial->module) return MT_OK;
@@ -167,7 +167,7 @@ static mt_status fill_constants(mt_trial *trial)
     return MT_OK;
 }
 
-mt_status mt_trial_bind(mt_trial *trial, size_t index, mt_error *err)
+mt_status mt_trial_bind(mt_gpu_trial *trial, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_input_set *set;

@@ -1,11 +1,12 @@
 /* Validation on the device. Per run: poison, restore, launch, then guard bands, input checksums, comparison and bits of the run before, all
  * queued without waiting; one small block comes back. */
+#include "tuner/gpu/verify.h"
+
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
-#include "tuner/gpu/trial.h"
 #include "tuner/gpu/verify_rules.h"
 
 /* How a run's buffers are presented to it and what is asked of it afterwards. */
@@ -24,9 +25,9 @@ typedef struct slots {
     size_t output_count;
 } slots;
 
-static const mt_buffer *buffer_of(const mt_trial *trial, size_t arg)
+static const mt_buffer *buffer_of(const mt_gpu_trial *trial, size_t arg)
 {
-    const mt_subject *subject = &trial->gpu->subject;
+    const mt_subject_memory *subject = &trial->gpu->subject;
     switch (trial->spec->args[arg].role) {
     case MT_ROLE_IN: return &trial->set->inputs.items[arg];
     case MT_ROLE_SCRATCH: return &trial->gpu->scratch.items[arg];
@@ -35,7 +36,7 @@ static const mt_buffer *buffer_of(const mt_trial *trial, size_t arg)
 }
 
 /* Every buffer that is in use, also those of this subject that this variant does not take: a stray write may land anywhere. */
-static void collect_slots(const mt_trial *trial, slots *found)
+static void collect_slots(const mt_gpu_trial *trial, slots *found)
 {
     memset(found, 0, sizeof *found);
     for (size_t i = 0; i < trial->spec->arg_count; i++) {
@@ -54,7 +55,7 @@ static void collect_slots(const mt_trial *trial, slots *found)
     }
 }
 
-static CUresult present(mt_trial *trial, const run_plan *run)
+static CUresult present(mt_gpu_trial *trial, const run_plan *run)
 {
     CUresult code = CUDA_SUCCESS;
     mt_gpu *gpu = trial->gpu;
@@ -70,7 +71,7 @@ done:
     return code;
 }
 
-static CUresult inspect(mt_trial *trial, const run_plan *run, const slots *found)
+static CUresult inspect(mt_gpu_trial *trial, const run_plan *run, const slots *found)
 {
     CUresult code = CUDA_SUCCESS;
     mt_gpu *gpu = trial->gpu;
@@ -93,14 +94,14 @@ done:
     return code;
 }
 
-static size_t element_bytes(const mt_trial *trial, size_t arg)
+static size_t element_bytes(const mt_gpu_trial *trial, size_t arg)
 {
     const mt_plan_tensor *known = &trial->gpu->subject.tensors[arg]; /* scratch is the plan's alone */
     return mt_dtype_bytes(known->bytes ? known->dtype : trial->plan.args[arg].tensor.dtype);
 }
 
 /* Bands that were hit are made whole again, so that the next variant is not held responsible; inputs and references are made again when needed. */
-static mt_status judge_bands(mt_trial *trial, const slots *found, const char *doing, mt_error *err)
+static mt_status judge_bands(mt_gpu_trial *trial, const slots *found, const char *doing, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
@@ -123,7 +124,7 @@ done:
     return st;
 }
 
-static void judge_inputs(mt_trial *trial, const slots *found, const char *doing)
+static void judge_inputs(mt_gpu_trial *trial, const slots *found, const char *doing)
 {
     mt_strbuf names = {0};
     for (size_t k = 0; k < found->inputs.count; k++) {
@@ -138,7 +139,7 @@ static void judge_inputs(mt_trial *trial, const slots *found, const char *doing)
     mt_strbuf_free(&names);
 }
 
-static void judge_values(mt_trial *trial, const slots *found, const char *doing)
+static void judge_values(mt_gpu_trial *trial, const slots *found, const char *doing)
 {
     mt_strbuf text = {0};
     for (size_t k = 0; k < found->output_count; k++) {
@@ -158,7 +159,7 @@ static void judge_values(mt_trial *trial, const slots *found, const char *doing)
 }
 
 /* What is wrong with a second run of an output, compared with the first; nothing, if it is as the file wants it. */
-static void judge_repeat(const mt_trial *trial, size_t arg, size_t k, mt_strbuf *text)
+static void judge_repeat(const mt_gpu_trial *trial, size_t arg, size_t k, mt_strbuf *text)
 {
     const mt_report *report = trial->gpu->report_host;
     const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
@@ -173,7 +174,7 @@ static void judge_repeat(const mt_trial *trial, size_t arg, size_t k, mt_strbuf 
     mt_verify_element(tensor, report->diff_first[k], text);
 }
 
-static void judge_repeats(mt_trial *trial, const slots *found, const char *doing)
+static void judge_repeats(mt_gpu_trial *trial, const slots *found, const char *doing)
 {
     mt_strbuf text = {0};
     for (size_t k = 0; k < found->output_count; k++) judge_repeat(trial, found->output_owner[k], k, &text);
@@ -182,7 +183,7 @@ static void judge_repeats(mt_trial *trial, const slots *found, const char *doing
 }
 
 /* Order of verdicts: gpu_fault, out_of_bounds, wrote_input, wrong_result, nondeterministic: what explains the others comes first. */
-static mt_status run_once(mt_trial *trial, const run_plan *run, mt_error *err)
+static mt_status run_once(mt_gpu_trial *trial, const run_plan *run, mt_error *err)
 {
     mt_status st = MT_OK;
     slots found;
@@ -203,7 +204,7 @@ done:
 static const char *const run_names[2][2] = {{"seed 1, run 1", "seed 1, run 2"}, {"seed 2, run 1", "seed 2, run 2"}};
 
 /* Seed 0 last: timing goes on with its buffers, and what later runs are compared with is its output. */
-static mt_status run_all(mt_trial *trial, mt_error *err)
+static mt_status run_all(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t seed = trial->gpu->subject.seed_count; seed-- > 0;) {
@@ -219,7 +220,7 @@ done:
 
 /* A wild write of an earlier variant may have hit a reference without touching any band: before a variant is called wrong, what it is
  * compared with is checked, and when that was damaged the variant gets another hearing. */
-mt_status mt_trial_validate(mt_trial *trial, mt_error *err)
+mt_status mt_trial_validate(mt_gpu_trial *trial, mt_error *err)
 {
     bool intact = true;
     mt_status st = run_all(trial, err);
@@ -247,7 +248,7 @@ static void sum_up(const uint64_t *counters, size_t count, mt_cycles *cycles)
 }
 
 /* What the last run's blocks counted. Several such arguments are taken together. */
-static mt_status read_cycles(mt_trial *trial, mt_error *err)
+static mt_status read_cycles(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
@@ -268,7 +269,7 @@ done:
     return st;
 }
 
-mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err)
+mt_status mt_trial_validate_again(mt_gpu_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     const run_plan look = {.pass = 1, .compare_runs = true, .doing = "after timing"};
