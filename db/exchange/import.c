@@ -30,11 +30,6 @@ mt_status mt_import_fail(const mt_import *import, const mt_json_span *key, int64
     return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: \"%.*s\": %s", import->name, (long long)line, (int)(key->length < 200 ? key->length : 200), key->text, text);
 }
 
-mt_status mt_import_no_memory(const mt_import *import, mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->name);
-}
-
 /* ---- values, through SQLite ---- */
 
 mt_status mt_import_query(mt_import *import, const char *literal, const char *text, sqlite3_stmt **statement, mt_sql_args *args, mt_error *err)
@@ -66,7 +61,7 @@ mt_status mt_import_check(mt_import *import, const mt_json_span *key, const mt_j
     mt_sql_args args;
     int64_t fits;
     mt_json_copy(value, &import->value);
-    if (import->value.failed) return mt_import_no_memory(import, err);
+    if (import->value.failed) return mt_no_memory(import->name, err);
     const char *text = mt_strbuf_text(&import->value);
     if (!is_utf8(text, import->value.length) || strstr(text, "\\u0000")) return mt_import_fail(import, key, value->line, err, "is not UTF-8 text, or holds a NUL character");
     MT_TRY(mt_import_query(import, "SELECT CASE WHEN json_valid(?1) THEN json_type(?1) = ?2 END", text, &statement, &args, err));
@@ -106,7 +101,7 @@ mt_import_knob *mt_import_add_knob(mt_import *import, const char *name, mt_error
     mt_import_knob *knob = &import->knobs[import->knob_count];
     *knob = (mt_import_knob){.name = mt_strdup(name)};
     if (!knob->name) {
-        mt_import_no_memory(import, err);
+        mt_no_memory(import->name, err);
         return NULL;
     }
     import->knob_count++;
@@ -136,9 +131,9 @@ static mt_status add_value(mt_import *import, mt_import_knob *knob, const char *
     enum { VALUE_LIMIT = 4096 }; /* the search space's own */
     if (knob->value_count == VALUE_LIMIT) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: knob %s has more than %d values", import->name, knob->name, VALUE_LIMIT);
     char **values = mt_grow(knob->values, knob->value_count, &knob->value_capacity, sizeof *values);
-    if (!values) return mt_import_no_memory(import, err);
+    if (!values) return mt_no_memory(import->name, err);
     knob->values = values;
-    if (!(values[knob->value_count] = mt_strdup(text))) return mt_import_no_memory(import, err);
+    if (!(values[knob->value_count] = mt_strdup(text))) return mt_no_memory(import->name, err);
     knob->value_count++;
     knob->is_text = knob->is_text || !is_integer(text);
     return MT_OK;
@@ -155,7 +150,7 @@ mt_status mt_import_level(mt_import *import, mt_import_knob *knob, sqlite3_stmt 
     else return mt_import_fail(import, key, line, err, "the value of %s is of type %s, expected a number, a text, true or false", knob->name, type);
     size_t i = 0;
     while (i < knob->value_count && strcmp(knob->values[i], mt_strbuf_text(&text)) != 0) i++;
-    if (i == knob->value_count) st = text.failed ? mt_import_no_memory(import, err) : add_value(import, knob, mt_strbuf_text(&text), err);
+    if (i == knob->value_count) st = text.failed ? mt_no_memory(import->name, err) : add_value(import, knob, mt_strbuf_text(&text), err);
     *level = (uint16_t)i;
     mt_strbuf_free(&text);
     return st;
@@ -166,11 +161,11 @@ mt_status mt_import_level(mt_import *import, mt_import_knob *knob, sqlite3_stmt 
 mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *err)
 {
     mt_import_row *rows = mt_grow(import->rows, import->row_count, &import->row_capacity, sizeof *rows);
-    if (!rows) return mt_import_no_memory(import, err);
+    if (!rows) return mt_no_memory(import->name, err);
     import->rows = rows;
     *row = &rows[import->row_count];
     **row = (mt_import_row){.levels = mt_alloc(MT_IMPORT_KNOBS, sizeof *rows->levels)};
-    if (!(*row)->levels) return mt_import_no_memory(import, err);
+    if (!(*row)->levels) return mt_no_memory(import->name, err);
     for (size_t i = 0; i < MT_IMPORT_KNOBS; i++) (*row)->levels[i] = MT_IMPORT_NO_LEVEL;
     import->row_count++;
     return MT_OK;
@@ -262,7 +257,7 @@ static mt_status sort_values(mt_import *import, size_t number, mt_error *err)
     mt_free(sorted);
     mt_free(values);
     mt_free(place);
-    return ok ? MT_OK : mt_import_no_memory(import, err);
+    return ok ? MT_OK : mt_no_memory(import->name, err);
 }
 
 /* ALGO is the knob of the algorithms, whose values are names. Another tool's parameter of that name may have others, and is called ALGO_ then. */
@@ -273,7 +268,7 @@ static mt_status free_algo(mt_import *import, mt_error *err)
     for (size_t i = 0; algo && i < algo->value_count; i++) has_names = has_names && mt_text_is_identifier(algo->values[i], strlen(algo->values[i]));
     if (!algo || has_names || import->own.line1 || mt_import_find_knob(import, "ALGO_")) return MT_OK;
     char *name = mt_strdup("ALGO_");
-    if (!name) return mt_import_no_memory(import, err);
+    if (!name) return mt_no_memory(import->name, err);
     mt_free(algo->name);
     algo->name = name;
     import->about.is_algo_renamed = true;

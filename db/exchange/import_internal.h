@@ -69,7 +69,6 @@ struct mt_import {
 
 /* "FILE:LINE: entry KEY: …". */
 mt_status mt_import_fail(const mt_import *import, const mt_json_span *key, int64_t line, mt_error *err, const char *format, ...) __attribute__((format(printf, 5, 6)));
-mt_status mt_import_no_memory(const mt_import *import, mt_error *err);
 /* Copies the value into import->value and sees that it is JSON of this type ("object", "array"). */
 mt_status mt_import_check(mt_import *import, const mt_json_span *key, const mt_json_span *value, const char *type, mt_error *err);
 /* A statement of the parser with the text bound to ?1. */

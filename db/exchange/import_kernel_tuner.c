@@ -18,7 +18,7 @@ static mt_status read_text(mt_import *import, const mt_json_span *span, char **t
     MT_TRY(mt_import_query(import, "SELECT json_extract(?1, '$')", mt_strbuf_text(&import->value), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &row, "parse a text", err));
     const char *value = row ? mt_sql_column_or_null(statement, 0) : NULL;
-    if (value && *value && !(*text = mt_strdup(value))) st = mt_import_no_memory(import, err);
+    if (value && *value && !(*text = mt_strdup(value))) st = mt_no_memory(import->name, err);
     sqlite3_reset(statement);
 done:
     return st;
@@ -37,7 +37,7 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
     mt_strbuf_add_bytes(&list, span->text, span->length);
     mt_strbuf_add_char(&list, ']');
     if (list.failed) {
-        st = mt_import_no_memory(import, err);
+        st = mt_no_memory(import->name, err);
         goto done;
     }
     mt_json_span whole = {mt_strbuf_text(&list), list.length, span->line};
@@ -47,9 +47,9 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
         is_plain = is_plain && strcmp(mt_sql_column(statement, 0), "integer") == 0 && sqlite3_column_int64(statement, 1) > 0;
         mt_strbuf_addf(&text, "%s%s", text.length ? ", " : "", mt_sql_column(statement, 1));
     }
-    if (!text.failed && !is_plain && !(import->unread_problem = mt_strndup(span->text, span->length))) st = mt_import_no_memory(import, err);
+    if (!text.failed && !is_plain && !(import->unread_problem = mt_strndup(span->text, span->length))) st = mt_no_memory(import->name, err);
     if (!text.failed && (!is_plain || !text.length)) goto done;
-    if (!(import->problem = mt_strbuf_take(&text))) st = mt_import_no_memory(import, err);
+    if (!(import->problem = mt_strbuf_take(&text))) st = mt_no_memory(import->name, err);
 done:
     if (statement) sqlite3_reset(statement);
     mt_strbuf_free(&text);
@@ -129,7 +129,7 @@ static mt_status fail_as(const mt_import *import, mt_import_row *row, const char
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
         if (strcmp(word, failures[i].word) == 0) row->kind = failures[i].kind;
     mt_free(row->text);
-    return (row->text = mt_strdup(word)) ? MT_OK : mt_import_no_memory(import, err);
+    return (row->text = mt_strdup(word)) ? MT_OK : mt_no_memory(import->name, err);
 }
 
 /* A number, or a word for a failure. Other types (null, NaN) are failures without a word. */

@@ -25,7 +25,7 @@ static mt_status variant_of(mt_import *import, char **variant, mt_error *err)
     while (mt_sql_next(import->parser, &args, "parse a configuration", &st, err)) {
         mt_strbuf_addf(&text, "%s%s=%s", text.length ? ";" : "", mt_sql_column(statement, 0), mt_sql_column(statement, 1));
     }
-    if (text.failed || !(*variant = mt_strdup(mt_strbuf_text(&text)))) st = mt_import_no_memory(import, err);
+    if (text.failed || !(*variant = mt_strdup(mt_strbuf_text(&text)))) st = mt_no_memory(import->name, err);
 done:
     if (statement) sqlite3_reset(statement);
     mt_strbuf_free(&text);
@@ -78,7 +78,7 @@ mt_status mt_import_read_own(mt_import *import, mt_import_own_lines *own, const 
     line.line = mt_strbuf_take(&json);
     if (!lines || !line.line) {
         mt_free(line.line);
-        st = mt_import_no_memory(import, err);
+        st = mt_no_memory(import->name, err);
         goto done;
     }
     own->lines[own->count++] = line;
@@ -97,7 +97,7 @@ static mt_status add_subject_lines(mt_import *import, const mt_import_own_lines 
         if (line->subject < subject) break;
         mt_strbuf_add(&import->recording, line->line);
     }
-    return import->recording.failed ? mt_import_no_memory(import, err) : MT_OK;
+    return import->recording.failed ? mt_no_memory(import->name, err) : MT_OK;
 }
 
 /* Headers and lines in turns: what `export --jsonl` would have written. */
@@ -161,7 +161,7 @@ static mt_status keep_text(const mt_import *import, sqlite3_stmt *statement, int
     const char *value = mt_sql_column(statement, column);
     mt_free(*text);
     *text = NULL;
-    return !*value || (*text = mt_strdup(value)) ? MT_OK : mt_import_no_memory(import, err);
+    return !*value || (*text = mt_strdup(value)) ? MT_OK : mt_no_memory(import->name, err);
 }
 
 /* Several subjects would be rows of one configuration each. */
@@ -210,7 +210,7 @@ static mt_status replace(mt_import *import, const char *path, const char *json, 
     char *text = mt_strdup(mt_sql_column(statement, 0));
     mt_strbuf_clear(line);
     mt_strbuf_add(line, text ? text : "");
-    if (!text || line->failed) st = mt_import_no_memory(import, err);
+    if (!text || line->failed) st = mt_no_memory(import->name, err);
     mt_free(text);
 done:
     if (statement) sqlite3_reset(statement);
@@ -227,7 +227,7 @@ mt_status mt_import_own_line1(mt_import *import, const mt_import_names *names, m
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) MT_TRY(replace(import, members[i].path, members[i].json, &line, err));
     mt_strbuf_add(lines, mt_strbuf_text(&line));
     mt_strbuf_add_char(lines, '\n');
-    if (lines->failed || line.failed) st = mt_import_no_memory(import, err);
+    if (lines->failed || line.failed) st = mt_no_memory(import->name, err);
 done:
     mt_strbuf_free(&line);
     return st;

@@ -55,7 +55,7 @@ static mt_status note_objective(mt_import *import, const char *ranked_by, mt_err
     MT_TRY(mt_import_query(import, "SELECT json_extract(?1, '$.objectives[0]')", mt_strbuf_text(&import->value), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse the objectives", err));
     const char *objective = found ? mt_sql_column(statement, 0) : "";
-    if (*objective && strcmp(objective, ranked_by) != 0 && !(import->objective = mt_strdup(objective))) st = mt_import_no_memory(import, err);
+    if (*objective && strcmp(objective, ranked_by) != 0 && !(import->objective = mt_strdup(objective))) st = mt_no_memory(import->name, err);
     sqlite3_reset(statement);
 done:
     return st;
@@ -83,7 +83,7 @@ static mt_status read_time(mt_import *import, mt_import_row *row, int64_t line, 
         st = mt_import_time(import, &value, row, err);
     } else if (row->kind != MT_OUTCOME_OK && strcmp(type, "text") == 0) {
         row->text = mt_strdup(mt_sql_column(statement, 1));
-        if (!row->text) st = mt_import_no_memory(import, err);
+        if (!row->text) st = mt_no_memory(import->name, err);
     }
     if (st == MT_OK) st = note_objective(import, name, err);
 done:

@@ -65,7 +65,7 @@ mt_status mt_import_fail_as_mark(const mt_import *import, mt_import_row *row, co
     mt_strbuf_addf(&words, "time %s, which stands for a failure", text);
     mt_free(row->text);
     row->kind = MT_OUTCOME_LAUNCH_ERROR;
-    return (row->text = mt_strbuf_take(&words)) ? MT_OK : mt_import_no_memory(import, err);
+    return (row->text = mt_strbuf_take(&words)) ? MT_OK : mt_no_memory(import->name, err);
 }
 
 static const char *unit_name(double unit_ns)
@@ -94,7 +94,7 @@ mt_status mt_import_samples(const mt_import *import, const char *json, const cha
     mt_free(row->sample_ns);
     row->samples = row->marks = 0;
     row->sample_ns = mt_alloc(count, sizeof *row->sample_ns);
-    if (!row->sample_ns) return mt_import_no_memory(import, err);
+    if (!row->sample_ns) return mt_no_memory(import->name, err);
     for (const char *at = json + strspn(json, "[], "); *at; at += strspn(at, "[], ")) {
         char number[64] = "";
         double value = 0;

@@ -159,7 +159,7 @@ static mt_status add_variants(const mt_import *import, const char *kernel, mt_st
         char *name = variant_name(kernel);
         mt_strbuf_addf(ini, "\n[algorithm %s]\n", name ? name : "");
         mt_free(name);
-        return name ? MT_OK : mt_import_no_memory(import, err);
+        return name ? MT_OK : mt_no_memory(import->name, err);
     }
     if (first == MT_IMPORT_NO_LEVEL) first = first_valid(import)->levels[algo - import->knobs]; /* as if it were the default's */
     if (first == MT_IMPORT_NO_LEVEL) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: a configuration has no ALGO, expected it in all of them", import->name);
@@ -202,7 +202,7 @@ mt_status mt_import_space(const mt_import *import, const char *kernel, const cha
     MT_TRY(add_variants(import, kernel, ini, err));
     for (size_t i = 0; i < import->knob_count; i++)
         if (&import->knobs[i] != algo_knob(import)) MT_TRY(add_knob(import, i, ini, err));
-    if (ini->failed) st = mt_import_no_memory(import, err);
+    if (ini->failed) st = mt_no_memory(import->name, err);
 done:
     return st;
 }
@@ -236,7 +236,7 @@ static mt_status time_outcome(const mt_import *import, const mt_import_row *row,
     *timing = (mt_timing){.median_ns = row->mean_ns, .low_ns = row->mean_ns, .high_ns = row->mean_ns, .min_ns = row->mean_ns, .mean_ns = row->mean_ns, .samples = row->samples, .batch = 1};
     if (!row->samples) return MT_OK;
     double *sorted = mt_alloc(row->samples, sizeof *sorted);
-    if (!sorted) return mt_import_no_memory(import, err);
+    if (!sorted) return mt_no_memory(import->name, err);
     for (uint32_t i = 0; i < row->samples; i++) sorted[i] = (double)row->sample_ns[i];
     mt_stats_sort(sorted, row->samples);
     timing->median_ns = mt_stats_median(sorted, row->samples);
@@ -278,7 +278,7 @@ static mt_status add_own_lines(const mt_import *import, mt_strbuf *lines, mt_err
 {
     const char *line1 = mt_strbuf_text(&import->recording), *end = strchr(line1, '\n');
     mt_strbuf_add(lines, end ? end + 1 : "");
-    return lines->failed ? mt_import_no_memory(import, err) : MT_OK;
+    return lines->failed ? mt_no_memory(import->name, err) : MT_OK;
 }
 
 mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf *lines, mt_error *err)
@@ -288,13 +288,13 @@ mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf
     char *algo = variant_name(kernel);
     line_order *order = mt_alloc(import->row_count, sizeof *order);
     if (!algo || !order) {
-        st = mt_import_no_memory(import, err);
+        st = mt_no_memory(import->name, err);
         goto done;
     }
     for (size_t i = 0; i < import->row_count; i++) {
         order[i] = (line_order){variant_text(import, algo, &import->rows[i]), i};
         if (order[i].variant) continue;
-        st = mt_import_no_memory(import, err);
+        st = mt_no_memory(import->name, err);
         goto done;
     }
     qsort(order, import->row_count, sizeof *order, by_variant);
@@ -302,7 +302,7 @@ mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf
         bool is_superseded = i + 1 < import->row_count && strcmp(order[i].variant, order[i + 1].variant) == 0;
         if (!is_superseded) MT_TRY(add_line(import, &order[i], lines, err));
     }
-    if (lines->failed) st = mt_import_no_memory(import, err);
+    if (lines->failed) st = mt_no_memory(import->name, err);
 done:
     for (size_t i = 0; order && i < import->row_count; i++) mt_free(order[i].variant);
     mt_free(order);

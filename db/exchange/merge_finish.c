@@ -44,11 +44,6 @@ typedef struct group {
     size_t count, id_capacity, time_capacity;
 } group;
 
-static mt_status no_memory(const mt_store *store, mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: merge: out of memory", store->path);
-}
-
 static int by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -88,7 +83,7 @@ static mt_status read_group(mt_store *store, const ordered *what, place at, grou
         MT_TRY(mt_sql_row(store, &args, &row, "order what was merged", err));
         if (!row) break;
         if (!add_to_group(g, sqlite3_column_int64(args.statement, 0))) {
-            st = no_memory(store, err);
+            st = mt_merge_no_memory(store->path, err);
             goto done;
         }
     }
@@ -197,7 +192,7 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
         sqlite3_stmt *statement = rows.statement;
         mt_subject *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
         if (!items) {
-            st = no_memory(store, err);
+            st = mt_merge_no_memory(store->path, err);
             continue;
         }
         list->items = items;

@@ -37,6 +37,7 @@ enum {
 
 /* Writes tunelookup_detail's text and returns `status`, so that `return mt_lookup_fail(…)` reads well. */
 tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tunelookup_status mt_lookup_no_memory(void);
 void mt_lookup_clear_detail(void);
 
 /* Whether the byte at `at` of `text` belongs to a character that may be shown as it is (lookup_text.c): valid UTF-8, no control character, none that turns the direction of

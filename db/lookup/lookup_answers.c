@@ -10,11 +10,6 @@
  * that prepare stays short. */
 enum { CHECKED_ROWS = 3000 };
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 static const char *path_of(const mt_lookup_loader *loader, size_t file)
 {
     return loader->plan->db->files[file].path;
@@ -102,7 +97,7 @@ static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqli
         if (!key || !same_gpu(key, loader->asked_gpu, &loader->plan->device)) continue;
         *device = sqlite3_column_int64(statement, 0);
         answers->gpus[file] = mt_lookup_arena_text(&answers->arena, key, strlen(key));
-        if (!answers->gpus[file]) st = no_memory();
+        if (!answers->gpus[file]) st = mt_lookup_no_memory();
     }
     if (st == TUNELOOKUP_OK && code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(db, path_of(loader, file));
 done:
@@ -198,7 +193,7 @@ static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, const 
         if (strcmp(spec, loader->spec) != 0) answers->other_spec_file = file;
         return TUNELOOKUP_OK;
     }
-    if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
+    if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return mt_lookup_no_memory();
     answers->spec_file = answers->other_spec_file = file;
     snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), answers->kernel);
     loader->is_of_spec = true;
@@ -252,7 +247,7 @@ static tunelookup_status keep_rows(mt_lookup_loader *loader)
     mt_lookup_answers *answers = loader->answers;
     answers->rows = mt_lookup_arena_take(&answers->arena, (size_t)loader->used + loader->extra_count + MT_LOOKUP_DEFAULTS, sizeof *answers->rows);
     answers->table = mt_lookup_arena_take(&answers->arena, (size_t)loader->mask + 1, sizeof *answers->table);
-    if (!answers->rows || !answers->table) return no_memory();
+    if (!answers->rows || !answers->table) return mt_lookup_no_memory();
     answers->mask = loader->mask;
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
         if (!loader->table[i].row) continue;
@@ -421,12 +416,12 @@ static tunelookup_status attempt(const tunelookup_plan *plan, mt_lookup_left_out
     mt_lookup_source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
     loader.answers = mt_lookup_alloc(sizeof *loader.answers);
     if (!sources || !loader.answers || !name_answers(&loader)) {
-        st = no_memory();
+        st = mt_lookup_no_memory();
         goto done;
     }
     LOOKUP_TRY(read_files(&loader, sources));
     if (!keep_left_out(&loader)) {
-        st = no_memory();
+        st = mt_lookup_no_memory();
         goto done;
     }
     *out = loader.answers;
@@ -442,7 +437,7 @@ tunelookup_status mt_lookup_answers_load(const tunelookup_plan *plan, mt_lookup_
     tunelookup_status st;
     uint32_t count = 0, before;
     mt_lookup_left_out *left_out = mt_lookup_alloc(2 * plan->db->file_count * sizeof *left_out); /* of each file one source, then the file */
-    if (!left_out) return no_memory();
+    if (!left_out) return mt_lookup_no_memory();
     do {
         before = count;
         st = attempt(plan, left_out, &count, out);

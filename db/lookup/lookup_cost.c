@@ -121,7 +121,7 @@ tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup
     if (!object || !is_of_model(object, model)) return TUNELOOKUP_OK;
     r.costs = mt_lookup_arena_take(arena, cells, sizeof *r.costs);
     predictor->variants = mt_lookup_arena_take(arena, rule->variant_count, sizeof *predictor->variants);
-    if (!r.costs || !predictor->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (!r.costs || !predictor->variants) return mt_lookup_no_memory();
     for (size_t i = 0; i < cells; i++) r.costs[i] = NAN;
     st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, predictor, &r, is_damaged);
     if (st != TUNELOOKUP_OK) return st;

@@ -79,7 +79,7 @@ static tunelookup_status take_bytes(sqlite3_stmt *statement, const char *path, m
     const char *encoding = (const char *)sqlite3_column_text(statement, 0);
     if (!encoding || strcmp(encoding, "raw") != 0) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "%s: has cubin %s only compressed", path, cubin->hash);
     if (!blob || bytes <= 0 || bytes > CUBIN_LIMIT) return mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_DAMAGED, "%s: cubin %s has %d bytes", path, cubin->hash, bytes);
-    if (!(cubin->data = mt_lookup_alloc((size_t)bytes))) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (!(cubin->data = mt_lookup_alloc((size_t)bytes))) return mt_lookup_no_memory();
     memcpy(cubin->data, blob, (size_t)bytes);
     cubin->bytes = (size_t)bytes;
     return TUNELOOKUP_OK;
@@ -137,7 +137,7 @@ static tunelookup_status load_cubin(const mt_lookup_answers *answers, const mt_l
     tunelookup_status st;
     const mt_lookup_file *file = &answers->db->files[row->file];
     mt_lookup_cubin *cubin = mt_lookup_alloc(sizeof *cubin);
-    if (!cubin) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (!cubin) return mt_lookup_no_memory();
     cubin->file = row->file;
     memcpy(cubin->hash, row->cubin, sizeof cubin->hash);
     LOOKUP_TRY(read_cubin(file, cubin));

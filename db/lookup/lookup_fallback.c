@@ -41,11 +41,6 @@ typedef struct building {
     const mt_lookup_json *rule;
 } building;
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 /* ---- reading rows ---- */
 
 /* Steps through `sql` for the portfolio; each_row says NO_MEMORY or marks damage. */
@@ -143,7 +138,7 @@ static tunelookup_status hide_shape(mt_lookup_answers *answers, const char *key)
 {
     enum { SHOWN = 100 };
     if (answers->hidden_shapes++ == 0) answers->hidden_shape = mt_lookup_arena_text(&answers->arena, key, strnlen(key, SHOWN));
-    return answers->hidden_shape ? TUNELOOKUP_OK : no_memory();
+    return answers->hidden_shape ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
@@ -319,7 +314,7 @@ static tunelookup_status read_texts(building *b)
 {
     mt_lookup_loader *loader = b->loader;
     bool *is_out = mt_lookup_arena_take(&loader->answers->arena, b->variant_count, sizeof *is_out);
-    if (!is_out) return no_memory();
+    if (!is_out) return mt_lookup_no_memory();
     for (uint32_t v = 0; v < b->variant_count; v++) {
         tunelookup_status st = mt_lookup_variant_get(loader, b->variants[v], &b->texts[v]);
         if (st != TUNELOOKUP_OK) return st;
@@ -370,13 +365,13 @@ static tunelookup_status read_parts(building *b)
     LOOKUP_TRY(read_shapes(b));
     if (!b->is_damaged) LOOKUP_TRY(each(b, variants_sql, b->portfolio, on_variant));
     if (b->is_damaged || !b->shape_count || !b->variant_count) goto done;
-    if (!make_room(b)) return no_memory();
+    if (!make_room(b)) return mt_lookup_no_memory();
     LOOKUP_TRY(read_texts(b));
     LOOKUP_TRY(mt_lookup_cells_read(b->loader, b->portfolio, b, on_cell, &b->is_damaged));
-    if (b->is_out_of_memory) return no_memory();
+    if (b->is_out_of_memory) return mt_lookup_no_memory();
     if (b->is_damaged) goto done;
     list_rows(b);
-    if (!settle(b)) return no_memory();
+    if (!settle(b)) return mt_lookup_no_memory();
     st = read_rule(b);
 done:
     return st;
@@ -457,7 +452,7 @@ static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
     predictor->gpu = mt_lookup_arena_text(&answers->arena, key, strlen(key));
     if (!b || !predictor->gpu) {
         free(b);
-        return no_memory();
+        return mt_lookup_no_memory();
     }
     b->loader = loader;
     b->predictor = predictor;
@@ -474,8 +469,8 @@ tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader)
 {
     mt_lookup_answers *answers = loader->answers;
     building *b;
-    if (!answers->predictors && !(answers->predictors = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_PREDICTORS, sizeof *answers->predictors))) return no_memory();
-    if (!(b = mt_lookup_alloc(sizeof *b))) return no_memory();
+    if (!answers->predictors && !(answers->predictors = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_PREDICTORS, sizeof *answers->predictors))) return mt_lookup_no_memory();
+    if (!(b = mt_lookup_alloc(sizeof *b))) return mt_lookup_no_memory();
     b->loader = loader;
     tunelookup_status st = each(b, portfolios_sql, loader->kernel, on_portfolio);
     free(b);
@@ -572,13 +567,13 @@ static tunelookup_status make_defaults(mt_lookup_answers *answers)
     answers->default_problem = default_problem(model);
     if (answers->default_problem) return TUNELOOKUP_OK;
     answers->defaults = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_DEFAULTS, sizeof *answers->defaults);
-    if (!answers->defaults) return no_memory();
+    if (!answers->defaults) return mt_lookup_no_memory();
     for (uint32_t i = 0; i < model->param_count; i++) {
         bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + longest_variant(model) + 1) + 1;
     }
     answers->whens_read_lets = whens_read_lets(model);
     for (uint32_t i = 0; i < MT_LOOKUP_DEFAULTS; i++) {
-        if (!make_default(answers, &answers->defaults[i], bytes)) return no_memory();
+        if (!make_default(answers, &answers->defaults[i], bytes)) return mt_lookup_no_memory();
     }
     return TUNELOOKUP_OK;
 }
@@ -592,5 +587,5 @@ tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader)
     if (st != TUNELOOKUP_OK) return st;
     answers->cache_stride = (sizeof(mt_lookup_cached) + answers->value_count * sizeof(int64_t) + 15) / 16 * 16;
     answers->cache = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_CACHED, answers->cache_stride);
-    return answers->cache ? TUNELOOKUP_OK : no_memory();
+    return answers->cache ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }

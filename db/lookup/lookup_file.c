@@ -51,11 +51,6 @@ bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b)
 
 /* ---- where ---- */
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 /* secure_getenv: a set-user-id program must not take its database from its caller. */
 static bool user_path(char out[PATH_MAX])
 {
@@ -190,7 +185,7 @@ static tunelookup_status add_shipped(const char *folder, mt_lookup_file **files,
         free(entries[i]);
     }
     free(entries);
-    return added ? TUNELOOKUP_OK : no_memory();
+    return added ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count)
@@ -200,7 +195,7 @@ tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count)
     *files = NULL;
     *count = 0;
     if (user_path(user) && !add_file(files, count, user, true)) {
-        st = no_memory();
+        st = mt_lookup_no_memory();
         goto done;
     }
     if (shipped_folder(shipped)) LOOKUP_TRY(add_shipped(shipped, files, count));
@@ -222,5 +217,5 @@ tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files,
 {
     *files = NULL;
     *count = 0;
-    return add_file(files, count, path, false) ? TUNELOOKUP_OK : no_memory();
+    return add_file(files, count, path, false) ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }

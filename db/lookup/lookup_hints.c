@@ -35,7 +35,7 @@ static tunelookup_status fail(const mt_lookup_loader *loader, sqlite3 *db, size_
 static tunelookup_status keep(mt_lookup_loader *loader, const list *from, const char **text)
 {
     *text = mt_lookup_arena_text(&loader->answers->arena, from->text, strlen(from->text));
-    return *text ? TUNELOOKUP_OK : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    return *text ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources)

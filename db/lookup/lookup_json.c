@@ -214,10 +214,10 @@ tunelookup_status mt_lookup_json_load(const char *path, const char *text, mt_loo
 {
     reader r = { .at = mt_lookup_arena_text(arena, text, strlen(text)), .arena = arena };
     mt_lookup_json *node = mt_lookup_arena_take(arena, 1, sizeof *node);
-    if (!node || !r.at) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (!node || !r.at) return mt_lookup_no_memory();
     bool is_read = read_value(&r, 0, node);
     skip_blanks(&r);
-    if (r.is_out_of_memory) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (r.is_out_of_memory) return mt_lookup_no_memory();
     if (is_read && *r.at) is_read = fail(&r, "something stands behind it");
     if (!is_read) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: malformed JSON: %s", path, r.problem);
     *root = node;

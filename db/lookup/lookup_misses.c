@@ -207,7 +207,7 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
     line *out = mt_lookup_alloc(sizeof *out);
     int fd = open_file(path);
     if (!out) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+        st = mt_lookup_no_memory();
     } else if (fd < 0 || fstat(fd, &info) != 0) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: %s", path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {

@@ -24,11 +24,6 @@ tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, cons
     return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", reader->where, what);
 }
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 /* ---- names and programs ---- */
 
 static uint32_t slot_of_fact(const mt_lookup_model *model, const char *name)
@@ -76,7 +71,7 @@ tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, 
     if (!text) return TUNELOOKUP_OK;
     size_t bytes = mt_program_bytes(text);
     void *memory = mt_lookup_arena_take(reader->arena, bytes, 1);
-    if (!memory) return no_memory();
+    if (!memory) return mt_lookup_no_memory();
     if (mt_program_load(text, memory, bytes, &program, NULL) != MT_PROGRAM_OK) return mt_lookup_model_bad(reader, "an expression's program is damaged");
     for (size_t i = 0; i < mt_program_name_count(program); i++) {
         const char *name = mt_program_name(program, i);
@@ -94,7 +89,7 @@ tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader
     if (!array) return TUNELOOKUP_OK;
     if (array->kind != MT_LOOKUP_JSON_ARRAY || array->count > limit) return mt_lookup_model_bad(reader, "a list of expressions is no list or too long");
     list->items = mt_lookup_arena_take(reader->arena, array->count, sizeof *list->items);
-    if (!list->items) return no_memory();
+    if (!list->items) return mt_lookup_no_memory();
     for (const mt_lookup_json *at = array->first; at; at = at->next) {
         if (!at->text) return mt_lookup_model_bad(reader, "an expression is no text");
         tunelookup_status st = mt_lookup_model_program(reader, at->text, &list->items[list->count++]);
@@ -109,7 +104,7 @@ static tunelookup_status room(const mt_lookup_model_reader *reader, const mt_loo
     if (array && (array->kind != MT_LOOKUP_JSON_ARRAY || array->count > limit)) return mt_lookup_model_bad(reader, "a list is no list or too long");
     uint32_t wanted = array ? array->count : 0;
     void *memory = mt_lookup_arena_take(reader->arena, wanted, size);
-    if (!memory) return no_memory();
+    if (!memory) return mt_lookup_no_memory();
     memcpy(items, &memory, sizeof memory);
     *count = wanted;
     return TUNELOOKUP_OK;
@@ -172,9 +167,9 @@ static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const 
         param->name = mt_lookup_json_text(at, "name");
         param->is_string = mt_lookup_json_bool(at, "string");
         if (!param->name) return mt_lookup_model_bad(reader, "a knob has no name");
-        if (!read_standard(reader, at, param)) return no_memory();
+        if (!read_standard(reader, at, param)) return mt_lookup_no_memory();
     }
-    return sort_params(reader) ? TUNELOOKUP_OK : no_memory();
+    return sort_params(reader) ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 static tunelookup_status add_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
@@ -198,7 +193,7 @@ static tunelookup_status load_let_names(mt_lookup_model_reader *reader, const mt
     mt_lookup_model *model = reader->model;
     if (!is_list(lets) || !is_list(helpers)) return mt_lookup_model_bad(reader, "a list is no list or too long");
     model->lets = mt_lookup_arena_take(reader->arena, (lets ? lets->count : 0) + (helpers ? helpers->count : 0), sizeof *model->lets);
-    if (!model->lets) return no_memory();
+    if (!model->lets) return mt_lookup_no_memory();
     tunelookup_status st = add_let_names(reader, lets);
     model->model_let = model->let_count;
     return st == TUNELOOKUP_OK ? add_let_names(reader, helpers) : st;

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 /* ---- arguments ---- */
 
 static bool role_of(const char *text, tunelookup_role *role)
@@ -83,7 +78,7 @@ tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_
     tunelookup_status st = TUNELOOKUP_OK;
     if (array && array->count > MT_LOOKUP_ALL_ARGS) return mt_lookup_model_bad(reader, "more arguments than this library supports");
     model->args = mt_lookup_arena_take(reader->arena, array ? array->count : 0, sizeof *model->args);
-    if (!model->args) return no_memory();
+    if (!model->args) return mt_lookup_no_memory();
     for (const mt_lookup_json *at = array ? array->first : NULL; at && st == TUNELOOKUP_OK; at = at->next) st = load_arg(reader, at, &model->args[model->arg_count++]);
     for (uint32_t i = 0; i < model->arg_count && st == TUNELOOKUP_OK; i++) {
         const mt_lookup_model_arg *arg = &model->args[i];
@@ -156,7 +151,7 @@ tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const
     size_t total = (prepares ? prepares->count : 0) + (size_t)(launches ? launches->count : 0);
     if (total > 4096) return mt_lookup_model_bad(reader, "more launches than this library supports");
     model->launches = mt_lookup_arena_take(reader->arena, total, sizeof *model->launches);
-    if (!model->launches) return no_memory();
+    if (!model->launches) return mt_lookup_no_memory();
     for (int part = 0; part < 2; part++) {
         const mt_lookup_json *array = part ? launches : prepares;
         for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next) {

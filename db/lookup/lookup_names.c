@@ -51,7 +51,7 @@ static tunelookup_status bind_setting(mt_lookup_answers *answers, const char *te
 {
     mt_lookup_model_name *name = find_name(&answers->model, text, (size_t)(equals - text));
     const char *value = mt_lookup_arena_text(&answers->arena, equals + 1, strlen(equals + 1));
-    if (!value) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (!value) return mt_lookup_no_memory();
     if (!name && strncmp(text, "workload=", 9) == 0) {
         if (answers->workload) return bad_name(answers, text, "the workload is given twice");
         answers->workload = value;

@@ -20,11 +20,6 @@ enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VA
 enum { DAMAGED = -1 };
 enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 static tunelookup_status sqlite_fail(const mt_lookup_loader *loader)
 {
     return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
@@ -65,7 +60,7 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
         }
         if (!row->text) break;
     }
-    if (code == SQLITE_ROW) st = no_memory();
+    if (code == SQLITE_ROW) st = mt_lookup_no_memory();
     else if (code != SQLITE_DONE) st = sqlite_fail(loader);
 done:
     sqlite3_finalize(statement);
@@ -129,7 +124,7 @@ static tunelookup_status hide_damaged(mt_lookup_loader *loader)
 {
     mt_lookup_answers *answers = loader->answers;
     if (answers->hidden_damaged++ == 0) answers->first_damaged = mt_lookup_arena_text(&answers->arena, loader->backing.why, strlen(loader->backing.why));
-    return answers->first_damaged ? TUNELOOKUP_OK : no_memory();
+    return answers->first_damaged ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 /* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
@@ -211,7 +206,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
     if (st != TUNELOOKUP_OK) return st;
     mt_lookup_row *row = mt_lookup_arena_take(&answers->arena, 1, sizeof *row + bytes);
-    if (!row || !fill_row(loader, statement, row) || !keep_row(loader, row)) return no_memory();
+    if (!row || !fill_row(loader, statement, row) || !keep_row(loader, row)) return mt_lookup_no_memory();
     memcpy(row->values, values, bytes);
     row->variant = variant;
     row->workload = workload;
@@ -404,7 +399,7 @@ tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
     uint32_t first = loader->row_count;
     tunelookup_status st = read_answers(loader);
     for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {
-        if (!place_row(loader, i)) st = no_memory();
+        if (!place_row(loader, i)) st = mt_lookup_no_memory();
     }
     return st == TUNELOOKUP_OK ? settle_all(loader, first) : st;
 }

@@ -28,7 +28,7 @@ tunelookup_status mt_lookup_sqlite_fail(sqlite3 *db, const char *path)
 {
     int code = sqlite3_extended_errcode(db);
     switch (code & 0xff) {
-    case SQLITE_NOMEM: return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    case SQLITE_NOMEM: return mt_lookup_no_memory();
     case SQLITE_INTERRUPT: return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: reading it takes too long; it is damaged", path);
     case SQLITE_CANTOPEN: case SQLITE_IOERR: case SQLITE_BUSY: case SQLITE_LOCKED: case SQLITE_PERM: case SQLITE_READONLY: case SQLITE_PROTOCOL:
     case SQLITE_FULL: case SQLITE_NOLFS:
@@ -173,7 +173,7 @@ static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_sessi
     }
     if (!session->db || code != SQLITE_OK) {
         if (session->db && code == SQLITE_INTERRUPT) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: " MT_SQLITE_TOO_MANY_OBJECTS, file->path);
-        else st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+        else st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_no_memory();
         goto done;
     }
     sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);

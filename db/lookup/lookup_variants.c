@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 /* ---- the text's parts ---- */
 
 static bool read_number(const char *text, int64_t *value)
@@ -124,14 +119,14 @@ static tunelookup_status read_variant(mt_lookup_loader *loader, int64_t id, mt_l
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE && (code & 0xff) != SQLITE_TOOBIG) st = mt_lookup_sqlite_fail(loader->db, path);
-    else if (!(*variant = mt_lookup_variant_make(loader->answers, id, text ? text : ""))) st = no_memory();
+    else if (!(*variant = mt_lookup_variant_make(loader->answers, id, text ? text : ""))) st = mt_lookup_no_memory();
     sqlite3_reset(statement);
     return st;
 }
 
 tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **out)
 {
-    if (loader->variant_used * 2 >= loader->variant_mask && !grow_map(loader)) return no_memory();
+    if (loader->variant_used * 2 >= loader->variant_mask && !grow_map(loader)) return mt_lookup_no_memory();
     uint32_t at = (uint32_t)id & loader->variant_mask;
     for (; loader->variant_map[at]; at = (at + 1) & loader->variant_mask) {
         *out = loader->variants[loader->variant_map[at] - 1];

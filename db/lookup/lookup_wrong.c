@@ -96,11 +96,6 @@ typedef struct gathering {
     const int64_t *values;      /* the shape of the subject at hand; NULL: it is none that this plan is asked for */
 } gathering;
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 static tunelookup_status sqlite_fail(const mt_lookup_loader *loader)
 {
     return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
@@ -138,7 +133,7 @@ static tunelookup_status take(gathering *g, int64_t variant)
     if (g->found_count == g->found_capacity) {
         size_t capacity = g->found_capacity ? 2 * g->found_capacity : 64;
         found_wrong *grown = mt_lookup_arena_take(&g->loader->scratch, capacity, sizeof *grown);
-        if (!grown) return no_memory();
+        if (!grown) return mt_lookup_no_memory();
         if (g->found_count) memcpy(grown, g->found, g->found_count * sizeof *grown);
         g->found = grown;
         g->found_capacity = capacity;
@@ -167,7 +162,7 @@ static bool take_shape(gathering *g, const char *key)
 static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 {
     if (!has_all_strings(&g->loader->answers->model, text_of(row, 1))) return TUNELOOKUP_OK;
-    if (!take_shape(g, text_of(row, 1))) return no_memory();
+    if (!take_shape(g, text_of(row, 1))) return mt_lookup_no_memory();
     if (!g->wrong && sqlite3_prepare_v2(g->loader->db, wrong_sql, -1, &g->wrong, NULL) != SQLITE_OK) return sqlite_fail(g->loader);
     sqlite3_bind_int64(g->wrong, 1, sqlite3_column_int64(row, 0));
     return each(g, g->wrong, on_wrong);
@@ -176,7 +171,7 @@ static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 static tunelookup_status on_strike(gathering *g, sqlite3_stmt *row)
 {
     if (!has_all_strings(&g->loader->answers->model, text_of(row, 0))) return TUNELOOKUP_OK;
-    return take_shape(g, text_of(row, 0)) ? take(g, sqlite3_column_int64(row, 1)) : no_memory();
+    return take_shape(g, text_of(row, 0)) ? take(g, sqlite3_column_int64(row, 1)) : mt_lookup_no_memory();
 }
 
 static tunelookup_status on_default(gathering *g, sqlite3_stmt *row)
@@ -213,7 +208,7 @@ static const char *read_text(gathering *g, sqlite3_stmt *statement, int64_t vari
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? text_of(statement, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE && (code & 0xff) != SQLITE_TOOBIG) *st = sqlite_fail(g->loader);
-    if (text && !(kept = mt_lookup_arena_text(&g->loader->answers->arena, text, strlen(text)))) *st = no_memory();
+    if (text && !(kept = mt_lookup_arena_text(&g->loader->answers->arena, text, strlen(text)))) *st = mt_lookup_no_memory();
     sqlite3_reset(statement);
     return kept;
 }
@@ -227,7 +222,7 @@ static tunelookup_status keep_found(gathering *g)
     mt_lookup_answers *answers = g->loader->answers;
     if (!g->found_count) return st;
     mt_lookup_wrong *all = mt_lookup_arena_take(&answers->arena, answers->wrong_count + g->found_count, sizeof *all);
-    if (!all) return no_memory();
+    if (!all) return mt_lookup_no_memory();
     if (answers->wrong_count) memcpy(all, answers->wrong, answers->wrong_count * sizeof *all);
     answers->wrong = all;
     qsort(g->found, g->found_count, sizeof *g->found, by_id);

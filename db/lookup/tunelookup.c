@@ -27,6 +27,11 @@ tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, .
     return status;
 }
 
+tunelookup_status mt_lookup_no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
 void mt_lookup_clear_detail(void)
 {
     detail[0] = '\0';
@@ -69,11 +74,6 @@ const char *tunelookup_version(int *number)
 
 /* ---- open ---- */
 
-static tunelookup_status no_memory(void)
-{
-    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-}
-
 /* The first page of each file, so that what is wrong as a whole (not to be trusted, no tuning database, cut short, another schema) is said here and not at the first question. Where another file may answer, it is left out. */
 static tunelookup_status try_files(tunelookup_db *db)
 {
@@ -105,7 +105,7 @@ tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_d
     if (flags & ~(unsigned)(TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS | TUNELOOKUP_COUNT_MISSES)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "unknown flags %#x", flags);
     if (path && !*path) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the path is empty; NULL stands for the user's and the shipped files");
     db = mt_lookup_alloc(sizeof *db);
-    if (!db) return no_memory();
+    if (!db) return mt_lookup_no_memory();
     db->flags = flags;
     db->is_default = !path;
     LOOKUP_TRY(path ? mt_lookup_given_file(path, &db->files, &db->file_count) : mt_lookup_default_files(&db->files, &db->file_count));
@@ -159,7 +159,7 @@ static tunelookup_status set_kernel(tunelookup_plan *plan, const char *kernel)
     for (char *digit = plan->key; digit && *digit; digit++) {
         if (*digit >= 'A' && *digit <= 'F') *digit += 'a' - 'A';
     }
-    return plan->kernel && (plan->key || !at) ? TUNELOOKUP_OK : no_memory();
+    return plan->kernel && (plan->key || !at) ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 /* What no GPU has while this library is in use. Numbers far outside come from an uninitialised struct or from another unit. */
@@ -200,19 +200,19 @@ static tunelookup_status set_device(tunelookup_plan *plan, const tunelookup_devi
     plan->device = known;
     plan->device.struct_size = sizeof *device;
     plan->device.name = copy_text(known.name, strlen(known.name));
-    return plan->device.name ? TUNELOOKUP_OK : no_memory();
+    return plan->device.name ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 static tunelookup_status set_names(tunelookup_plan *plan, const char *const names[], size_t count)
 {
     if (count > 4 * TUNELOOKUP_MAX_VALUES) return mt_lookup_fail(TUNELOOKUP_ERR_LIMIT, "%zu names", count);
     plan->names = mt_lookup_alloc((count + 1) * sizeof *plan->names);
-    if (!plan->names) return no_memory();
+    if (!plan->names) return mt_lookup_no_memory();
     for (size_t i = 0; i < count; i++) {
         if (!names[i] || !*names[i]) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "names[%zu] is NULL or empty", i);
         plan->names[i] = copy_text(names[i], strlen(names[i]));
         plan->name_count = i + 1;
-        if (!plan->names[i]) return no_memory();
+        if (!plan->names[i]) return mt_lookup_no_memory();
     }
     return TUNELOOKUP_OK;
 }
@@ -228,13 +228,13 @@ tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device 
     *out = NULL;
     if (!db || !device || !kernel || (!names && count)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db, device, kernel or names is NULL");
     plan = mt_lookup_alloc(sizeof *plan);
-    if (!plan) return no_memory();
+    if (!plan) return mt_lookup_no_memory();
     plan->db = db;
     LOOKUP_TRY(set_kernel(plan, kernel));
     LOOKUP_TRY(set_device(plan, device));
     LOOKUP_TRY(set_names(plan, names, count));
     if ((db->flags & TUNELOOKUP_COUNT_MISSES) && !(plan->misses = mt_lookup_alloc(sizeof *plan->misses))) {
-        st = no_memory();
+        st = mt_lookup_no_memory();
         goto done;
     }
     LOOKUP_TRY(mt_lookup_answers_load(plan, &answers));
@@ -306,7 +306,7 @@ tunelookup_status tunelookup_refresh(tunelookup_db *db)
     mt_lookup_stamp *stamps = mt_lookup_alloc(db->file_count * sizeof *stamps);
     mt_lookup_answers **loaded_answers = mt_lookup_alloc(count * sizeof *loaded_answers);
     if (!stamps || !loaded_answers) {
-        st = no_memory();
+        st = mt_lookup_no_memory();
         goto done;
     }
     if (!read_stamps(db, stamps)) goto done;

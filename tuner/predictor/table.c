@@ -31,11 +31,6 @@ typedef struct loading {
     size_t entry_count, entry_capacity, subject; /* subject: whose times are read */
 } loading;
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-}
-
 /* ---- subjects ---- */
 
 static void free_subject(mt_predictor_subject *subject)
@@ -65,7 +60,7 @@ static size_t shape_index(mt_predictor_table *table, const mt_portfolio_subject 
     table->shape_names[index] = mt_strdup(row->shape_name);
     table->shape_ids[index] = row->shape;
     table->shape_count++;
-    if (!table->shape_keys[index] || !table->shape_names[index]) *st = no_memory(err);
+    if (!table->shape_keys[index] || !table->shape_names[index]) *st = mt_no_memory("portfolio", err);
     return index;
 }
 
@@ -90,14 +85,14 @@ static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_e
         table->left_out++;
         return MT_OK;
     }
-    if (!table->kinds && !(table->kinds = mt_strdup(row->kinds))) return no_memory(err);
+    if (!table->kinds && !(table->kinds = mt_strdup(row->kinds))) return mt_no_memory("portfolio", err);
     mt_predictor_subject *grown = mt_grow(table->subjects, table->subject_count, &table->subject_capacity, sizeof *grown);
-    if (!grown) return no_memory(err);
+    if (!grown) return mt_no_memory("portfolio", err);
     table->subjects = grown;
     mt_predictor_subject *subject = &grown[table->subject_count++];
     *subject = (mt_predictor_subject){.id = row->id, .shape = shape, .workload = mt_strdup(row->workload_name), .workload_key = mt_strdup(row->workload_key),
                                    .default_variant = row->default_variant ? mt_strdup(row->default_variant) : NULL, .best_ns = row->best_ns, .default_slowdown = default_slowdown(row)};
-    return subject->workload && subject->workload_key && (subject->default_variant || !row->default_variant) ? MT_OK : no_memory(err);
+    return subject->workload && subject->workload_key && (subject->default_variant || !row->default_variant) ? MT_OK : mt_no_memory("portfolio", err);
 }
 
 /* ---- times ---- */
@@ -106,7 +101,7 @@ static mt_status on_time(void *context, const mt_portfolio_time *row, mt_error *
 {
     loading *l = context;
     entry *grown = mt_grow(l->entries, l->entry_count, &l->entry_capacity, sizeof *grown);
-    if (!grown) return no_memory(err);
+    if (!grown) return mt_no_memory("portfolio", err);
     l->entries = grown;
     l->entries[l->entry_count++] = (entry){l->subject, *row};
     return MT_OK;
@@ -164,7 +159,7 @@ static mt_status choose_columns(loading *l, double within, mt_error *err)
     mt_predictor_table *table = l->table;
     column_score *column_scores = mt_alloc(l->entry_count + 1, sizeof *column_scores);
     size_t count = 0;
-    if (!column_scores) return no_memory(err);
+    if (!column_scores) return mt_no_memory("portfolio", err);
     for (size_t i = 0; i < l->entry_count; i++) {
         if (i == 0 || l->entries[i].time.variant != l->entries[i - 1].time.variant) column_scores[count++].variant = l->entries[i].time.variant;
         count_entry(table, &l->entries[i], within, &column_scores[count - 1]);
@@ -240,7 +235,7 @@ static mt_status find_times(mt_store *store, mt_predictor_table *table, mt_times
         MT_TRY(mt_query_variant_text(store, table->variants[v], &text, err));
         variants[v] = mt_predictor_times_variant(times, text);
         mt_free(text);
-        if (!variants[v]) return no_memory(err);
+        if (!variants[v]) return mt_no_memory("portfolio", err);
     }
     for (size_t i = 0; i < table->shape_count; i++) {
         if (!mt_predictor_times_set_shape(times, table->shape_keys[i])) continue;
@@ -262,7 +257,7 @@ static mt_status find_costs(mt_store *store, mt_predictor_table *table, mt_error
     double *costs = mt_alloc(count + 1, sizeof *costs);
     table->costs = mt_alloc(count + 1, sizeof *table->costs);
     table->data.cost = costs; /* mt_predictor_table_free frees it */
-    if (!costs || !table->costs) return no_memory(err);
+    if (!costs || !table->costs) return mt_no_memory("portfolio", err);
     for (size_t i = 0; i < count; i++) costs[i] = table->costs[i] = NAN;
     MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
     if (table->sm_count <= 0) goto done;
@@ -282,7 +277,7 @@ static mt_status make_data(mt_predictor_table *table, mt_error *err)
     bool *texts = mt_alloc(MT_RULE_FEATURES, sizeof *texts);
     size_t *names = mt_alloc(MT_RULE_FEATURES, sizeof *names), width = 0;
     table->data = (mt_predictor_data){.shapes = shapes, .is_text = texts, .name = names, .slowdown = slowdown, .default_slowdown = of_default}; /* mt_predictor_table_free frees them */
-    if (!slowdown || !of_default || !shapes || !texts || !names) return no_memory(err);
+    if (!slowdown || !of_default || !shapes || !texts || !names) return mt_no_memory("portfolio", err);
     for (size_t i = 0; i < table->shape_count; i++) {
         double row[MT_RULE_FEATURES];
         width = mt_rule_of_key(table->shape_keys[i], table->kinds, row, names, texts);
@@ -311,7 +306,7 @@ mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *gro
     MT_TRY(choose_columns(&l, within, err));
     table->cells = mt_alloc(table->subject_count * table->variant_count + 1, sizeof *table->cells);
     if (!table->cells) {
-        st = no_memory(err);
+        st = mt_no_memory("portfolio", err);
         goto done;
     }
     fill_cells(&l);

@@ -12,11 +12,6 @@ struct mt_times_of {
     mt_lookup_env env;
 };
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-}
-
 /* ---- making ---- */
 
 static tunelookup_device device_of(const mt_lookup_json *facts)
@@ -33,7 +28,7 @@ mt_status mt_predictor_times_make(const char *spec_json, const char *facts_json,
     const mt_lookup_json *spec = NULL, *facts = NULL;
     mt_times_of *times = mt_alloc(1, sizeof *times);
     *out = NULL;
-    if (!times) return no_memory(err);
+    if (!times) return mt_no_memory("portfolio", err);
     mt_lookup_arena *arena = &times->answers.arena;
     tunelookup_status st = mt_lookup_json_load("kernel", spec_json, arena, &spec);
     if (st == TUNELOOKUP_OK) st = mt_lookup_json_load("device", facts_json, arena, &facts);
@@ -42,7 +37,7 @@ mt_status mt_predictor_times_make(const char *spec_json, const char *facts_json,
     bool has_model = st == TUNELOOKUP_OK && times->answers.model.time_ns && device.sm_count > 0;
     if (has_model) *out = times;
     else mt_predictor_times_free(times);
-    return st == TUNELOOKUP_ERR_NO_MEMORY ? no_memory(err) : MT_OK; /* expressions that the library can't read answer nothing there either */
+    return st == TUNELOOKUP_ERR_NO_MEMORY ? mt_no_memory("portfolio", err) : MT_OK; /* expressions that the library can't read answer nothing there either */
 }
 
 mt_status mt_predictor_times_load(mt_store *store, const mt_portfolio_group *group, mt_times_of **times, mt_error *err)

@@ -9,14 +9,14 @@ enum { LEARNT = 0 };
 
 mt_status mt_run_note_known(mt_run *run, size_t place, mt_error *err)
 {
-    if (!mt_index_map_put(&run->seen, run->history.known[place].index, run->search ? place + 1 : LEARNT)) return mt_run_no_memory(err);
+    if (!mt_index_map_put(&run->seen, run->history.known[place].index, run->search ? place + 1 : LEARNT)) return mt_no_memory("session", err);
     run->untold += run->search != NULL;
     return MT_OK;
 }
 
 static mt_status tell(mt_run *run, const mt_known *known, mt_error *err)
 {
-    if (!mt_index_map_put(&run->seen, known->index, LEARNT)) return mt_run_no_memory(err);
+    if (!mt_index_map_put(&run->seen, known->index, LEARNT)) return mt_no_memory("session", err);
     run->untold--;
     return mt_search_tell(run->search, known->index, mt_outcome_may_win(known->kind) ? known->median_ns : INFINITY, err);
 }

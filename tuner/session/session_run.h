@@ -78,7 +78,6 @@ typedef struct mt_run {
 
 void mt_run_enter(mt_run *run, mt_run_phase phase);
 size_t mt_run_device_count(const mt_run *run);
-mt_status mt_run_no_memory(mt_error *err);
 bool mt_run_has_seen(const mt_run *run, size_t index);
 char *mt_run_variant_text(const mt_run *run, size_t index); /* mt_free; NULL = out of memory */
 

@@ -28,11 +28,6 @@ void mt_run_enter(mt_run *run, mt_run_phase phase)
     run->phase = phase;
 }
 
-mt_status mt_run_no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-}
-
 bool mt_run_has_seen(const mt_run *run, size_t index)
 {
     return mt_index_map_get(&run->seen, index, NULL);
@@ -86,7 +81,7 @@ static mt_status count_given(const mt_run *run, size_t *total, mt_error *err)
         ++*total;
     }
     mt_index_map_free(&counted);
-    return has_room ? MT_OK : mt_run_no_memory(err);
+    return has_room ? MT_OK : mt_no_memory("session", err);
 }
 
 /* How many evaluations are meant, the known ones included. */
@@ -246,7 +241,7 @@ static mt_status store_comparison_points(const mt_run *run, mt_error *err)
     bool has_default = run->default_index != MT_NO_POINT, has_baseline = run->baseline_index != MT_NO_POINT;
     char *standard = has_default ? mt_run_variant_text(run, run->default_index) : NULL, *baseline = has_baseline ? mt_run_variant_text(run, run->baseline_index) : NULL;
     bool complete = has_default == !!standard && has_baseline == !!baseline;
-    mt_status st = complete ? mt_session_store_comparison_points(run->session, &run->subject, standard, baseline, err) : mt_run_no_memory(err);
+    mt_status st = complete ? mt_session_store_comparison_points(run->session, &run->subject, standard, baseline, err) : mt_no_memory("session", err);
     mt_free(standard);
     mt_free(baseline);
     return st;

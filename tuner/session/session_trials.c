@@ -14,7 +14,7 @@ enum { DRIFT_SAMPLES = 15 };
 
 static mt_status mark_seen(mt_run *run, size_t index, mt_error *err)
 {
-    return mt_index_map_put(&run->seen, index, 0) ? MT_OK : mt_run_no_memory(err);
+    return mt_index_map_put(&run->seen, index, 0) ? MT_OK : mt_no_memory("session", err);
 }
 
 /* ---- one evaluation counted ---- */
@@ -44,7 +44,7 @@ static mt_status note_best(mt_run *run, size_t index, const char *variant, const
     char *text = mt_strdup(variant), *path = event ? mt_strdup(event->cubin_path) : NULL;
     if (!text || (event && event->cubin_path && !path)) {
         mt_free(text);
-        return mt_run_no_memory(err);
+        return mt_no_memory("session", err);
     }
     mt_free(run->best);
     mt_free(run->cubin.path);
@@ -128,7 +128,7 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err)
         const mt_known *known = &run->history.known[i];
         mt_outcome outcome = {.kind = known->kind, .text = known->text, .timing.median_ns = known->median_ns};
         char *variant = mt_run_variant_text(run, known->index);
-        if (!variant) return mt_run_no_memory(err);
+        if (!variant) return mt_no_memory("session", err);
         st = mt_run_note_known(run, i, err);
         if (st == MT_OK) st = count_evaluation(run, known->index, variant, &outcome, NULL, err);
         if (st == MT_OK && i >= run->history.own_count) note_shared(run, known, variant);
@@ -437,7 +437,7 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, const char 
     mt_run_trial *trial = mt_alloc(1, sizeof *trial);
     if (!trial) {
         mt_free(variant);
-        return mt_run_no_memory(err);
+        return mt_no_memory("session", err);
     }
     trial->variant = variant;
     trial->by = by;
@@ -455,7 +455,7 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, const char 
 mt_status mt_run_submit(mt_run *run, size_t index, const char *by, mt_error *err)
 {
     char *variant = mt_run_variant_text(run, index);
-    if (!variant) return mt_run_no_memory(err);
+    if (!variant) return mt_no_memory("session", err);
     mt_status st = mark_seen(run, index, err);
     const char *reason = mt_history_quarantine(&run->history, index);
     if (st == MT_OK && !reason) return hand_over(run, index, variant, by, 0, 0, err);
@@ -468,7 +468,7 @@ mt_status mt_run_submit_drift_reference(mt_run *run, size_t device, mt_error *er
 {
     mt_drift_reference *reference = &run->drift_references[device];
     char *variant = mt_run_variant_text(run, reference->index);
-    if (!variant) return mt_run_no_memory(err);
+    if (!variant) return mt_no_memory("session", err);
     reference->state = MT_DRIFT_UNDER_WAY;
     return hand_over(run, reference->index, variant, "drift reference", DRIFT_SAMPLES, device, err);
 }

@@ -10,21 +10,16 @@
 
 enum { MOST_ASKERS = 100, MOST_MACROS = 1000 /* in what is asked for once */ };
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "source: out of memory");
-}
-
 /* ---- definitions ---- */
 
 static mt_status add_definition(mt_askers *self, const char *name, size_t length, const char *body, bool is_of_options, mt_error *err)
 {
     mt_definition *grown = mt_grow(self->definitions, self->definition_count, &self->definition_capacity, sizeof *grown);
-    if (!grown) return no_memory(err);
+    if (!grown) return mt_no_memory("source", err);
     self->definitions = grown;
     mt_definition *one = &grown[self->definition_count++];
     *one = (mt_definition){mt_strndup(name, length), mt_strndup(body, (size_t)(mt_directive_line_end(body) - body)), is_of_options};
-    return one->name && one->body ? MT_OK : no_memory(err);
+    return one->name && one->body ? MT_OK : mt_no_memory("source", err);
 }
 
 static mt_status add_of_text(mt_askers *self, const char *text, mt_error *err)
@@ -88,7 +83,7 @@ static mt_status add_asker(mt_askers *self, const char *name, mt_error *err)
     if (grown) self->names = grown;
     if (!grown || !copy) {
         mt_free(copy);
-        return no_memory(err);
+        return mt_no_memory("source", err);
     }
     grown[self->count++] = copy;
     return self->count <= MOST_ASKERS ? MT_OK : MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d macros ask for files by __has_include", name, MOST_ASKERS);

@@ -11,11 +11,6 @@
 /* Of sections, and of keys in one: no search space comes near it, and what is done with each of a hostile file's stays cheap. */
 enum { COUNT_LIMIT = 10000, MARK_LIMIT = 1000 };
 
-static mt_status no_memory(const mt_ini *ini, mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", ini->path);
-}
-
 /* ---- files ---- */
 
 static const mt_ini_mark *mark_of(const mt_ini *ini, int line)
@@ -76,10 +71,10 @@ mt_status mt_ini_add_mark(mt_ini *ini, int first, int line, const char *path, si
 {
     if (ini->mark_count == MARK_LIMIT) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: more than %d pieces of files", ini->path, (int)MARK_LIMIT);
     mt_ini_mark *grown = mt_grow(ini->marks, ini->mark_count, &ini->mark_capacity, sizeof *grown);
-    if (!grown) return no_memory(ini, err);
+    if (!grown) return mt_no_memory(ini->path, err);
     ini->marks = grown;
     grown[ini->mark_count] = (mt_ini_mark){.first = first, .line = line, .path = mt_strndup(path, length)};
-    return grown[ini->mark_count++].path ? MT_OK : no_memory(ini, err);
+    return grown[ini->mark_count++].path ? MT_OK : mt_no_memory(ini->path, err);
 }
 
 static mt_status fail_twice(const mt_ini *ini, int line, int first, const char *what, mt_error *err)
@@ -119,11 +114,11 @@ mt_status mt_ini_add_section(mt_ini *ini, const char *kind, const char *name, in
     }
     if (ini->section_count == COUNT_LIMIT) return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%d: more than %d sections", here.path, here.line, (int)COUNT_LIMIT);
     mt_ini_section *grown = mt_grow(ini->sections, ini->section_count, &ini->section_capacity, sizeof *grown);
-    if (!grown) return no_memory(ini, err);
+    if (!grown) return mt_no_memory(ini->path, err);
     ini->sections = grown;
     mt_ini_section *added = &grown[ini->section_count++];
     *added = (mt_ini_section){.kind = mt_strdup(kind), .name = mt_strdup(name), .line = line};
-    return added->kind && added->name && mt_ini_index_section(ini) ? MT_OK : no_memory(ini, err);
+    return added->kind && added->name && mt_ini_index_section(ini) ? MT_OK : mt_no_memory(ini->path, err);
 }
 
 static mt_status put_entry(const mt_ini *ini, mt_ini_section *section, const char *key, const char *value, int line, mt_error *err)
@@ -131,11 +126,11 @@ static mt_status put_entry(const mt_ini *ini, mt_ini_section *section, const cha
     mt_place here = mt_ini_place(ini, line);
     if (section->entry_count == COUNT_LIMIT) return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%d: more than %d keys in a section", here.path, here.line, (int)COUNT_LIMIT);
     mt_ini_entry *grown = mt_grow(section->entries, section->entry_count, &section->entry_capacity, sizeof *grown);
-    if (!grown) return no_memory(ini, err);
+    if (!grown) return mt_no_memory(ini->path, err);
     section->entries = grown;
     mt_ini_entry *added = &grown[section->entry_count++];
     *added = (mt_ini_entry){.key = mt_strdup(key), .value = mt_strdup(value), .line = line};
-    return added->key && added->value ? MT_OK : no_memory(ini, err);
+    return added->key && added->value ? MT_OK : mt_no_memory(ini->path, err);
 }
 
 mt_status mt_ini_add_entry(mt_ini *ini, const char *key, const char *value, int line, mt_error *err)
@@ -144,7 +139,7 @@ mt_status mt_ini_add_entry(mt_ini *ini, const char *key, const char *value, int 
     const mt_ini_entry *earlier = mt_ini_index_find_entry(ini, key);
     if (!earlier) {
         mt_status put = put_entry(ini, section, key, value, line, err);
-        return put == MT_OK && !mt_ini_index_entry(ini) ? no_memory(ini, err) : put;
+        return put == MT_OK && !mt_ini_index_entry(ini) ? mt_no_memory(ini->path, err) : put;
     }
     mt_strbuf what = {0};
     mt_strbuf_addf(&what, "key '%s' in [%s%s%s]", key, section->kind, *section->name ? " " : "", section->name);

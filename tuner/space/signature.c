@@ -18,11 +18,6 @@ typedef struct reader {
     mt_signatures *all;
 } reader;
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-}
-
 /* ---- types ---- */
 
 static void find_dtype(mt_parameter *parameter)
@@ -123,7 +118,7 @@ static mt_status find_type(const reader *r, mt_parameter *parameter, mt_error *e
         char *copy = mt_strdup(usual_order(mt_strbuf_text(&text)));
         mt_strbuf_free(&text);
         mt_free(alias);
-        if (!copy) return no_memory(err);
+        if (!copy) return mt_no_memory("signature", err);
         mt_free(parameter->type);
         parameter->type = copy;
         find_dtype(parameter);
@@ -152,7 +147,7 @@ static mt_status read_parameter(const reader *r, const char *at, const char *end
     parameter->name = mt_strbuf_take(&name);
     mt_strbuf_free(&type);
     mt_strbuf_free(&name);
-    if (!parameter->type || !parameter->name) return no_memory(err);
+    if (!parameter->type || !parameter->name) return mt_no_memory("signature", err);
     return find_type(r, parameter, err);
 }
 
@@ -173,7 +168,7 @@ static mt_status read_parameters(const reader *r, const char *at, const char *en
         bool is_empty = first.at >= to, is_void = mt_code_is(first, "void") && mt_code_next(&look).at >= to;
         if (is_empty || is_void) continue;
         mt_parameter *grown = mt_grow(signature->parameters, signature->parameter_count, &signature->parameter_capacity, sizeof *grown);
-        if (!grown) return no_memory(err);
+        if (!grown) return mt_no_memory("signature", err);
         signature->parameters = grown;
         grown[signature->parameter_count] = (mt_parameter){0};
         st = read_parameter(r, from, to, signature->parameter_count, &grown[signature->parameter_count], err);
@@ -229,7 +224,7 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
 {
     mt_code_word before[3] = {{"", 0}, {"", 0}, {"", 0}}; /* the last one first */
     bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
-    if (!is_more) return no_memory(err);
+    if (!is_more) return mt_no_memory("signature", err);
     for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end;) {
         bool is_row = mt_code_is(before[0], ".") && mt_code_is(word, "y") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
         signature->has_rows = signature->has_rows || is_row;
@@ -279,7 +274,7 @@ static void free_signature(mt_signature *signature)
 static mt_status add(reader *r, mt_signature *signature, mt_error *err)
 {
     mt_signature *grown = mt_grow(r->all->items, r->all->count, &r->all->capacity, sizeof *grown);
-    if (!grown) return no_memory(err);
+    if (!grown) return mt_no_memory("signature", err);
     r->all->items = grown;
     grown[r->all->count++] = *signature;
     *signature = (mt_signature){0};
@@ -302,7 +297,7 @@ static mt_status read_kernel(reader *r, mt_error *err)
     const char *from = r->at, *to = mt_code_skip(&r->at, '(', ')');
     word = mt_code_next(&r->at);
     if (!mt_code_is(word, "{")) return MT_OK; /* a declaration */
-    if (!(signature.name = mt_strndup(name.at, name.length))) return no_memory(err);
+    if (!(signature.name = mt_strndup(name.at, name.length))) return mt_no_memory("signature", err);
     MT_TRY(read_parameters(r, from, to, &signature, err));
     const char *body = r->at;
     MT_TRY(read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
@@ -323,7 +318,7 @@ static void open_bracket(reader *r, scope kind)
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err)
 {
     char *code = mt_code_bare(source);
-    mt_status st = code ? MT_OK : no_memory(err);
+    mt_status st = code ? MT_OK : mt_no_memory("signature", err);
     reader r = {.source = source, .code = code, .at = code, .all = signatures};
     scope next = PLAIN;
     *signatures = (mt_signatures){0};

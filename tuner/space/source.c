@@ -32,11 +32,6 @@ typedef struct loader {
     mt_askers askers;
 } loader;
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "source: out of memory");
-}
-
 /* ---- what the options name ---- */
 
 /* Takes the text. */
@@ -45,7 +40,7 @@ static mt_status append(char ***items, size_t *count, char *text, mt_error *err)
     char **grown = text ? mt_realloc(*items, *count + 1, sizeof *grown) : NULL;
     if (!grown) {
         mt_free(text);
-        return no_memory(err);
+        return mt_no_memory("source", err);
     }
     *items = grown;
     grown[(*count)++] = text;
@@ -147,7 +142,7 @@ static mt_status add_text(loader *self, mt_source_file file, char *real, int fol
     if (files) source->files = files;
     place *places = mt_grow(self->places, source->file_count, &self->place_capacity, sizeof *places);
     if (places) self->places = places;
-    if (!files || !places || !file.name || !file.path || !file.text) st = no_memory(err);
+    if (!files || !places || !file.name || !file.path || !file.text) st = mt_no_memory("source", err);
     else if (source->file_count == FILE_LIMIT) st = MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d included files", files[0].path, FILE_LIMIT);
     if (st != MT_OK) {
         mt_free(file.name);
@@ -166,7 +161,7 @@ static mt_status add_file(loader *self, char *name, char *path, int folder, mt_e
 {
     mt_source_file file = {.name = name, .path = path};
     size_t length = 0;
-    mt_status st = name && path ? mt_file_read(path, SIZE_LIMIT, &file.text, &length, err) : no_memory(err);
+    mt_status st = name && path ? mt_file_read(path, SIZE_LIMIT, &file.text, &length, err) : mt_no_memory("source", err);
     if (st == MT_OK && strlen(file.text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
     if (st != MT_OK) {
         mt_free(file.text);
@@ -189,7 +184,7 @@ static mt_status look_in_folders(const loader *self, const char *name, size_t fi
 {
     for (size_t i = first; i < self->folder_count; i++) {
         char *candidate = mt_path_join(self->folders[i], name);
-        if (!candidate) return no_memory(err);
+        if (!candidate) return mt_no_memory("source", err);
         *folder = (int)i;
         if (is_there(candidate)) {
             *path = candidate;
@@ -204,7 +199,7 @@ static mt_status look_beside(const char *neighbour, const char *name, char **pat
 {
     char *folder = mt_path_folder(neighbour), *candidate = folder ? mt_path_join(folder, name) : NULL;
     mt_free(folder);
-    if (!candidate) return no_memory(err);
+    if (!candidate) return mt_no_memory("source", err);
     if (is_there(candidate)) *path = candidate;
     else mt_free(candidate);
     return MT_OK;
@@ -309,7 +304,7 @@ static mt_status follow(loader *self, size_t from, const mt_directive *what, mt_
 {
     size_t index;
     char *name = mt_strndup(what->name, what->length);
-    if (!name) return no_memory(err);
+    if (!name) return mt_no_memory("source", err);
     mt_status st = resolve(self, from, what, name, &index, err);
     if (st == MT_OK) name_anew(self, what, name, index, out);
     mt_free(name);
@@ -337,7 +332,7 @@ static mt_status scan_file(loader *self, size_t index, mt_error *err)
     mt_strbuf_add(&rewritten, copied);
     char *taken = rewritten.failed || operand.failed ? NULL : mt_strbuf_take(&rewritten);
     if (!taken) {
-        st = no_memory(err);
+        st = mt_no_memory("source", err);
         goto done;
     }
     mt_free(self->source->files[index].text);
@@ -367,7 +362,7 @@ static mt_status follow_named(loader *self, size_t from, const mt_directive *wha
     mt_source_file *files;
     mt_strbuf text = {0};
     char *name = mt_strndup(what->name, what->length);
-    if (!name) return no_memory(err);
+    if (!name) return mt_no_memory("source", err);
     MT_TRY(resolve(self, from, what, name, &index, err));
     files = self->source->files;
     taken = file_named(self->source, name);
@@ -437,7 +432,7 @@ static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
     while (st == MT_OK && mt_directive_next(&walk, &what)) st = follow_directive(self, &all, &what, err);
     for (size_t i = 0; st == MT_OK && i < all.count && i < MOST_MACROS; i++) { /* they become more */
         char *macro = mt_strdup(all.macros[i]);
-        st = macro ? follow_macro(self, &all, macro, err) : no_memory(err);
+        st = macro ? follow_macro(self, &all, macro, err) : mt_no_memory("source", err);
         mt_free(macro);
     }
     mt_directive_close(&walk);
@@ -493,7 +488,7 @@ static mt_status include_first(loader *self, mt_strbuf *text, mt_error *err)
     mt_source_file *main_file = &self->source->files[0];
     mt_strbuf_addf(text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
     char *taken = mt_strbuf_take(text);
-    if (!taken) return no_memory(err);
+    if (!taken) return mt_no_memory("source", err);
     mt_free(main_file->text);
     main_file->text = taken;
     return MT_OK;

@@ -95,11 +95,6 @@ static bool was_read(const mt_visible *self, const char *path)
     return false;
 }
 
-static mt_status no_memory(mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "macros of the source: out of memory");
-}
-
 static void add_to_digest(mt_strbuf *read, const char *name, const char *text, size_t length)
 {
     mt_hash hash = mt_hash_bytes(text, length);
@@ -115,7 +110,7 @@ static mt_status read_header(mt_visible *self, char *path, const char *name, mt_
     struct header *headers = mt_grow(self->headers, self->header_count, &self->header_capacity, sizeof *headers);
     if (!headers) {
         mt_free(path);
-        return no_memory(err);
+        return mt_no_memory("macros of the source", err);
     }
     self->headers = headers;
     bool is_read = mt_file_read(path, 0, &text, &length, &ignored) == MT_OK;
@@ -125,7 +120,7 @@ static mt_status read_header(mt_visible *self, char *path, const char *name, mt_
     struct stat info = {0};
     stat(path, &info);
     headers[self->header_count++] = (struct header){path, text, info.st_dev, info.st_ino};
-    return self->code.failed || self->read.failed ? no_memory(err) : MT_OK;
+    return self->code.failed || self->read.failed ? mt_no_memory("macros of the source", err) : MT_OK;
 }
 
 /* The header beside `neighbour`, which includes it by quotes, or in the first folder that has it, as for the compiler. */
@@ -173,7 +168,7 @@ static mt_status follow_text(mt_visible *self, const mt_source *source, const ch
             continue;
         }
         char *name = mt_strndup(what.name, what.length);
-        if (!name) st = no_memory(err);
+        if (!name) st = mt_no_memory("macros of the source", err);
         else if (header || !is_of_source(source, name)) st = follow(self, header, name, what.form == '"' && what.kind != MT_DIRECTIVE_INCLUDE_NEXT, what.kind != MT_DIRECTIVE_PROBE, err);
         mt_free(name);
     }
@@ -214,7 +209,7 @@ static mt_status list_files(const char *folder, char ***paths, size_t *count, mt
         char **grown = mt_grow(*paths, *count, &capacity, sizeof *grown), *copy = mt_strdup(entry->fts_path + root_length);
         if (grown) *paths = grown;
         if (grown && copy) grown[(*count)++] = copy;
-        else st = no_memory(err);
+        else st = mt_no_memory("macros of the source", err);
         if (st != MT_OK) mt_free(copy);
     }
     if (walk) fts_close(walk);
@@ -237,7 +232,7 @@ static mt_status read_folder(mt_visible *self, const char *folder, mt_error *err
         mt_free(paths[i]);
     }
     mt_free(paths);
-    return self->read.failed ? no_memory(err) : st;
+    return self->read.failed ? mt_no_memory("macros of the source", err) : st;
 }
 
 static mt_status make_digest(mt_visible *self, mt_error *err)
@@ -277,12 +272,12 @@ mt_status mt_visible_create(const mt_source *source, const char *const *folders,
 {
     mt_status st = MT_OK;
     mt_visible *self = mt_alloc(1, sizeof *self);
-    if (!self) return no_memory(err);
+    if (!self) return mt_no_memory("macros of the source", err);
     self->folders = folders;
     self->folder_count = folder_count;
     for (size_t i = 0; i < source->file_count; i++) add_code(&self->code, source->files[i].text);
     if (self->code.failed) {
-        st = no_memory(err);
+        st = mt_no_memory("macros of the source", err);
         goto done;
     }
     self->sees_all = strstr(mt_strbuf_text(&self->code), "##") != NULL; /* of the toolkit's own pastings none makes a knob's name */
