@@ -140,9 +140,6 @@ mt_status mt_store_begin(mt_store *store, mt_error *err);
 mt_status mt_store_commit(mt_store *store, mt_error *err);
 void mt_store_rollback(mt_store *store);
 
-/* PRAGMA integrity_check and foreign_key_check; DB error with the first finding. */
-mt_status mt_store_check(mt_store *store, mt_error *err);
-
 /* From now on a commit need not reach the disk before the call returns, as long as the file stays sound: for replays, which run nothing that could take the
  * host down and can be repeated. */
 mt_status mt_store_relax(mt_store *store, mt_error *err);

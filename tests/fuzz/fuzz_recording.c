@@ -3,6 +3,7 @@
 
 #include "db/exchange/recording.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/unit/sound_fixture.h"
 
 static void require(int holds)
 {
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mt_status st = mt_recording_import_bytes(store, data, size, "input", MT_ORIGIN_RECORDED, NULL, &err);
     int64_t count = rows(store);
     if (st != MT_OK) require(count == 0 && err.status == st && err.message[0]);
-    if (st == MT_OK) require(mt_store_check(store, &err) == MT_OK);
+    if (st == MT_OK) require(fixture_check(store, &err) == MT_OK);
     mt_store_rollback(store);
     if (count > 0) require(rows(store) == 0);
     return 0;

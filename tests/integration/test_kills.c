@@ -9,6 +9,7 @@
 #include "db/store/store.h"
 #include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/sound_fixture.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
@@ -68,7 +69,7 @@ static void expect_whole(const char *path, const char *rows)
 {
     mt_error err = {0};
     mt_store *store = NULL;
-    ck_assert_msg(mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) == MT_OK && mt_store_check(store, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) == MT_OK && fixture_check(store, &err) == MT_OK, "%s", err.message);
     mt_store_close(store);
     expect_text(path, "PRAGMA integrity_check", "ok");
     expect_text(path, "SELECT count(*) FROM pragma_foreign_key_check", "0");

@@ -3,6 +3,7 @@
 #define MT_TESTS_MERGE_FIXTURE_H
 
 #include "db/exchange/merge.h"
+#include "tests/unit/sound_fixture.h"
 #include "tests/unit/store_fixture.h"
 
 enum { PARTS = 4 };
@@ -114,7 +115,7 @@ static inline void finish(mt_merge *merge, mt_store *store)
 {
     ck_ok(mt_merge_finish(merge, &fixture_err));
     mt_merge_end(merge);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 

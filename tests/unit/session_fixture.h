@@ -11,6 +11,7 @@
 #include "tests/unit/ask_database.h"
 #include "tests/unit/toy.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/sound_fixture.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/evaluate/event_queue.h"
@@ -264,7 +265,7 @@ static mt_status tune(const char *tune_keys, const char *knobs, mt_error *err)
     ck_assert_int_eq(uv_loop_close(&loop), 0);
     mt_spec_free(spec);
     mt_error check = {0};
-    ck_assert_msg(mt_store_check(store, &check) == MT_OK, "%s", check.message);
+    ck_assert_msg(fixture_check(store, &check) == MT_OK, "%s", check.message);
     ck_assert_int_eq(scalar(store, "SELECT count(*) - count(DISTINCT subject_id || '/' || variant_id) FROM measurement"), repeats); /* nothing twice */
     return st;
 }

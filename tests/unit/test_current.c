@@ -1,5 +1,6 @@
 /* Table current_result, against a plain account of what was stored: random histories, merges, files that lie. */
 #include "tests/unit/merge_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include "db/store/current.h"
 #include "tuner/base/rng.h"
@@ -66,7 +67,7 @@ static void write_history(uint64_t seed, account *a)
         if (mt_rng_below(&rng, 8) == 0) put_in_vain(store, session, &rng, *a);
         else put_any(store, session, &rng, a);
     }
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 
@@ -114,10 +115,10 @@ START_TEST(the_check_finds_what_is_stale)
     int64_t session = fixture_session(store);
     for (int v = 1; v <= 2; v++) fixture_put_ok(store, session, &s, variant_of(v), 10);
     fixture_sql("CREATE TABLE sound AS SELECT * FROM current_result; INSERT INTO variant VALUES (3, 1, 'A=3')");
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         fixture_sql(damages[i]);
-        ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, i < 3 ? "which measurement of variant 2 of subject 1" : "which measurement of variant 3 of subject 1");
+        ck_fails(fixture_check(store, &fixture_err), MT_ERR_DB, i < 3 ? "which measurement of variant 2 of subject 1" : "which measurement of variant 3 of subject 1");
         fixture_sql("DELETE FROM current_result; INSERT INTO current_result SELECT * FROM sound");
     }
     mt_store_close(store);

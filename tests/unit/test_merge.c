@@ -5,6 +5,7 @@
 
 #include "db/store/migrate.h"
 #include "tests/unit/merge_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 /* Everything that a file says, without ids, sorted. Whoever adds a table adds it here. */
 static const char content_sql[] =
@@ -347,7 +348,7 @@ START_TEST(killed_and_repeated)
         waitpid(child, NULL, 0);
         mt_store *store = NULL;
         ck_ok(mt_store_open(merge_out, MT_STORE_READ_WRITE, &store, &fixture_err));
-        ck_ok(mt_store_check(store, &fixture_err));
+        ck_ok(fixture_check(store, &fixture_err));
         mt_store_close(store);
     }
     merge(merge_out, all, PARTS, true, &counts);

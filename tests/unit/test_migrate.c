@@ -1,5 +1,6 @@
 /* Opening: empty, old, new, damaged, foreign and unwritable files; file systems. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -39,7 +40,7 @@ START_TEST(creates_schema)
 {
     ck_ok(open_rw());
     ck_assert_str_eq(mt_store_path(opened), fixture_db);
-    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(fixture_check(opened, &fixture_err));
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
     ck_assert_int_eq(fixture_number("PRAGMA application_id"), MT_SCHEMA_APPLICATION_ID);
@@ -139,7 +140,7 @@ START_TEST(damaged_page_is_found)
     close(fd);
     mt_status st = open_ro();
     if (st == MT_OK) {
-        ck_fails(mt_store_check(opened, &fixture_err), MT_ERR_DB, fixture_db);
+        ck_fails(fixture_check(opened, &fixture_err), MT_ERR_DB, fixture_db);
         mt_store_close(opened);
     }
 }
@@ -167,7 +168,7 @@ static void read_unwritable(void)
     ck_fails(open_rw(), MT_ERR_DB, "cannot be opened for writing");
     ck_ok(open_ro()); /* immutable=1 */
     ck_fails(mt_store_device(opened, &device, &id, &fixture_err), MT_ERR_DB, "for reading only");
-    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(fixture_check(opened, &fixture_err));
     mt_store_close(opened);
 }
 
@@ -292,7 +293,7 @@ START_TEST(sealed_file_has_no_wal)
     journal_mode(mode);
     ck_assert_str_eq(mode, "delete");
     ck_ok(open_ro());
-    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(fixture_check(opened, &fixture_err));
     mt_store_close(opened);
 }
 END_TEST
@@ -383,7 +384,7 @@ START_TEST(memory_database)
     mt_store *store = fixture_open();
     mt_subject subject = fixture_subject(store);
     fixture_put_ok(store, fixture_session(store), &subject, "A=1", 10);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
     ck_assert_int_ne(access(":memory:", F_OK), 0);
 }

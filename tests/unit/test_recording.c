@@ -1,6 +1,7 @@
 /* Recordings: round trips without drift, refusals with line numbers, all or nothing. */
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/recording_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include <math.h>
 #include <zstd.h>
@@ -107,7 +108,7 @@ static void round_trip(const char *extension, bool with_samples)
     ck_ok(mt_recording_export(store, &filter, first, &fixture_err));
     ck_ok(import_file(other, first, recorded));
     ck_assert_int_eq(rows_in(other), MT_OUTCOME_KIND_COUNT);
-    ck_ok(mt_store_check(other, &fixture_err));
+    ck_ok(fixture_check(other, &fixture_err));
     double standard, baseline;
     size_t known;
     ck_ok(mt_query_comparison_points(other, winner_of(other), &standard, &baseline, &known, &fixture_err));
@@ -459,7 +460,7 @@ START_TEST(failed_import_leaves_the_rest)
     ck_assert_int_eq(import_text(store, "{\"v\":"), MT_ERR_SYNTAX);
     ck_ok(mt_store_commit(store, &fixture_err));
     ck_assert_int_eq(rows_in(store), 1);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST

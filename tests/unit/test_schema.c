@@ -1,5 +1,6 @@
 /* Files of older schemas become what a new file is, and keep their rows. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include "db/store/migrate.h"
 #include "tuner/base/file.h"
@@ -137,7 +138,7 @@ START_TEST(version_7_gets_outcomes)
                 "INSERT INTO portfolio_cell (portfolio_id, subject_id, variant_id, outcome, measurement_id, toolchain_id, created_unix_ms) VALUES (1, 1, 7, 'pruned', 7, 1, 1), "
                 "(1, 1, 11, 'ok', 11, 1, 1), (1, 1, 12, 'pruned', 99, 1, 1); CREATE TABLE kept AS SELECT * FROM measurement");
     ck_ok(open_rw());
-    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(fixture_check(opened, &fixture_err));
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), OLD_ROWS);
@@ -169,7 +170,7 @@ START_TEST(version_7_gets_library_comparisons)
                 "(12, 'x_best_ns', 4, 'x', 8), (12, 'x_best_ratio', 2, 'x', 8), " /* imported: no algorithm, no first, no interval */
                 "(13, 'y_best_ratio', 2, 'model', 9), (13, 'y_best_ns', 2, 'model', 9), (14, 'z_best_ratio', 2, 'z: a', 9), (15, 'A b_best_ratio', 2, 'A b', 9), (15, 'A b_best_ns', 2, 'A b', 9)");
     ck_ok(open_rw());
-    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(fixture_check(opened, &fixture_err));
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison"), 2);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison WHERE measurement_id = 11 AND plugin = 'cublaslt' AND first_ns = 130 AND first_ratio = 1.3 AND first_algorithm = 'one' AND best_ns = 110.5 "
@@ -217,7 +218,7 @@ START_TEST(version_8_gets_proposers)
                 "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 1, 1, 'ok', 10)");
     ck_fails(open_ro(), MT_ERR_DB, "has the older schema 8");
     ck_ok(open_rw());
-    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(fixture_check(opened, &fixture_err));
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement WHERE median_ns = 10 AND proposed_by IS NULL"), 1);

@@ -1,5 +1,6 @@
 /* Memory runs out at every place of a session: an error, nothing lost that was stored, nothing left behind (sanitizer builds look for leaks), and the next run goes on. */
 #include "tests/unit/session_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
@@ -25,7 +26,7 @@ static mt_status tune_failing_at(size_t n, mt_error *err)
 static void expect_sound(void)
 {
     mt_error err = {0};
-    ck_assert_msg(mt_store_check(store, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(fixture_check(store, &err) == MT_OK, "%s", err.message);
     ck_assert_int_eq(scalar(store, "SELECT count(*) - count(DISTINCT subject_id || '/' || variant_id) FROM measurement"), 0);
 }
 
@@ -133,7 +134,7 @@ START_TEST(store_runs_out_of_memory)
     ck_assert_uint_gt(failures, 3);
     mt_error err = {0};
     mt_store *whole = NULL;
-    ck_assert_msg(mt_store_open(file, MT_STORE_READ_WRITE, &whole, &err) == MT_OK && mt_store_check(whole, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_store_open(file, MT_STORE_READ_WRITE, &whole, &err) == MT_OK && fixture_check(whole, &err) == MT_OK, "%s", err.message);
     mt_store_close(whole);
     snprintf(command, sizeof command, "rm -r %s", path);
     ck_assert_int_eq(system(command), 0);

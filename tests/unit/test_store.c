@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 #include "tests/unit/known_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include <sys/wait.h>
 
@@ -78,7 +79,7 @@ START_TEST(step_appends_and_moves_the_intent)
     result.variant = "A=2";
     ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 0);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST
@@ -98,7 +99,7 @@ START_TEST(step_with_bad_ids_leaves_nothing)
     ck_fails(mt_store_step(store, 999, &result, NULL, &fixture_err), MT_ERR_DB, "FOREIGN KEY");
     ck_assert_int_eq(fixture_number("SELECT (SELECT count(*) FROM measurement) + (SELECT count(*) FROM variant)"), 0);
     ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err)); /* and the store goes on working */
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST
@@ -126,7 +127,7 @@ START_TEST(nested_transactions)
     fixture_put_ok(store, session, &fresh, "A=4", 10); /* no remembered id of what was undone */
     mt_store_rollback(store);                          /* harmless */
     ck_fails(mt_store_commit(store, &fixture_err), MT_ERR_DB, "nothing to commit");
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 3);
 }
@@ -326,7 +327,7 @@ START_TEST(best_is_the_fastest_newest_ok_row)
     fixture_put(store, session, &s, "A=2", &wrong);
     best_of(store, &s, best);
     ck_assert_str_eq(best, ""); /* nothing is OK any more */
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST
@@ -428,7 +429,7 @@ START_TEST(comparison_points)
     fixture_put(store, session, &s, "A=2", &failed);
     ck_ok(mt_query_comparison_points(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(isnan(standard));
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST
@@ -448,9 +449,9 @@ START_TEST(answers_follow_the_best)
     fixture_put(store, session, &s, "A=1", &failed);
     ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer WHERE median_ns = 20 AND carveouts IS NULL OR carveouts = -1"), 1);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     fixture_sql("UPDATE answer SET measurement_id = 1");
-    ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, "table answer");
+    ck_fails(fixture_check(store, &fixture_err), MT_ERR_DB, "table answer");
     fixture_put(store, session, &s, "A=2", &failed);
     ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer"), 0);
@@ -464,11 +465,11 @@ START_TEST(check_finds_dangling_rows)
     mt_subject s = fixture_subject(store);
     fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
     ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     fixture_sql("UPDATE measurement SET outcome = 'wrong_result'");
-    ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, "table best");
+    ck_fails(fixture_check(store, &fixture_err), MT_ERR_DB, "table best");
     fixture_sql("UPDATE measurement SET outcome = 'ok'; DELETE FROM toolchain");
-    ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, "missing row of table toolchain");
+    ck_fails(fixture_check(store, &fixture_err), MT_ERR_DB, "missing row of table toolchain");
     mt_store_close(store);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Near-ties, finals and drift references. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 typedef struct near_ties {
     mt_finalist_row rows[16];
@@ -185,7 +186,7 @@ START_TEST(finals_for_energy)
     fixture_put_ok(store, session, &s, "A=4", 20000); /* among the eight fastest: it might take less energy */
     ck_ok(mt_store_final_current(store, &s, &by_energy, &final, &fixture_err));
     ck_assert_int_eq(final, 0);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST
@@ -264,7 +265,7 @@ START_TEST(drift_references_and_their_intents)
     ck_ok(mt_store_drift(store, session, &s, "A=1", &outcome, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM anchor WHERE median_ns = 1000 AND sample_count = 3"), 2);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 0);
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST

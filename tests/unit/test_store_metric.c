@@ -1,5 +1,6 @@
 /* Numbers beside a measurement: kept, replaced, read back with the row, refused without one. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include "db/store/query.h"
 
@@ -38,7 +39,7 @@ START_TEST(kept_and_replaced)
     ck_ok(mt_store_metric(store, row.id, 0, "ncu", "l1_percent", NAN, &fixture_err)); /* not measured */
     ck_assert_str_eq(newest(store).metrics, "{\"dram_percent\":61.5}");
     ck_fails(mt_store_metric(store, 999, 0, "ncu", "dram_percent", 1, &fixture_err), MT_ERR_DB, "FOREIGN KEY");
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Several processes at one file, and processes that are killed. Stores are opened after fork: SQLite must not be carried across. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/sound_fixture.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -45,7 +46,7 @@ static void run_writers(int writers, int steps)
         ck_assert_int_eq(status, 0);
     }
     mt_store *store = fixture_open();
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), writers * steps);
     ck_assert_int_eq(fixture_number("SELECT count(DISTINCT variant_id) FROM measurement"), writers * steps);
@@ -176,7 +177,7 @@ static void kill_and_inspect(unsigned delay_us, bool running, int *reported)
     *reported = last_report(ends[0], *reported);
     close(ends[0]);
     mt_store *store = fixture_open(); /* recovers */
-    ck_ok(mt_store_check(store, &fixture_err));
+    ck_ok(fixture_check(store, &fixture_err));
     mt_store_close(store);
     int64_t rows = fixture_number("SELECT count(*) FROM measurement");
     ck_assert_int_ge(rows, *reported);     /* nothing that was committed is lost */

@@ -120,8 +120,6 @@ bool mt_order_is_sent(const struct order *order);
 bool mt_order_is_queued(const struct order *order);
 bool mt_order_is_suspect(const struct order *order);
 bool mt_incident_is_open(const struct incident *incident); /* OPEN or PROVEN */
-/* What contradicts itself now, in words; NULL = nothing. For the simulation: after any event it is NULL. */
-const char *mt_device_contradiction(const mt_device_worker *self);
 
 /* ---- device_worker_slots.c: who lives, and how ready they are ---- */
 

@@ -82,33 +82,3 @@ bool mt_incident_is_open(const struct incident *incident)
 {
     return incident->state == INCIDENT_OPEN || incident->state == INCIDENT_PROVEN;
 }
-
-static const char *slot_contradiction(const slot *at)
-{
-    enum slot_state was = mt_slot_was(at);
-    if ((at->state == SLOT_FREE) != !at->worker) return "a slot is free and has a process, or neither";
-    if (mt_slot_is_leaving(at) && (was == SLOT_FREE || was >= SLOT_LEAVING)) return "a process leaves that was not there";
-    if (at->is_warm && was < SLOT_ENTERING) return "a process has inputs and no context";
-    return NULL;
-}
-
-static const char *order_contradiction(const mt_device_worker *self)
-{
-    const struct order *order = &self->order;
-    const slot *at = self->active;
-    bool has_end = mt_order_is_suspect(order) || order->state == ORDER_HELD;
-    if (has_end != (order->outcome.kind != 0 || order->outcome.text)) return "an end is kept for nobody, or none for a suspect or an end that is held back";
-    if (order->state == ORDER_HELD && !mt_incident_is_open(&self->incident)) return "an end is held back and nothing has happened";
-    if (self->life == LIFE_FAILED && order->state != ORDER_NONE) return "an order outlives its GPU";
-    if (!mt_order_is_sent(order) || self->life != LIFE_WORKING) return NULL;
-    if (!at || mt_slot_was(at) < SLOT_READY) return "an order is with nobody";
-    return NULL;
-}
-
-const char *mt_device_contradiction(const mt_device_worker *self)
-{
-    const char *found = order_contradiction(self);
-    if (self->active && self->active->state == SLOT_FREE) return "nobody is at work";
-    for (size_t i = 0; i < SLOTS && !found; i++) found = slot_contradiction(&self->slots[i]);
-    return found;
-}
