@@ -138,14 +138,13 @@ static mt_status add_row(side *s, bool *has_best, mt_error *err)
 {
     group *g = &s->now;
     sqlite3_stmt *row = s->statement;
-    mt_diff_time *rows = mt_grow(g->rows, g->count, &g->capacity, sizeof *rows);
-    if (!rows) return mt_no_memory("diff", err);
-    g->rows = rows;
-    rows[g->count] = (mt_diff_time){mt_strdup(mt_sql_column(row, VARIANT)), sqlite3_column_double(row, MEDIAN), real_or_nan(row, LOW), real_or_nan(row, HIGH),
-                                    sqlite3_column_int64(row, NVRTC), sqlite3_column_int64(row, DRIVER), sqlite3_column_int64(row, CREATED)};
-    if (!rows[g->count++].variant) return mt_no_memory("diff", err);
+    mt_diff_time *time = MT_APPEND(g->rows, g->count, g->capacity);
+    if (!time) return mt_no_memory("diff", err);
+    *time = (mt_diff_time){mt_strdup(mt_sql_column(row, VARIANT)), sqlite3_column_double(row, MEDIAN), real_or_nan(row, LOW), real_or_nan(row, HIGH),
+                           sqlite3_column_int64(row, NVRTC), sqlite3_column_int64(row, DRIVER), sqlite3_column_int64(row, CREATED)};
+    if (!time->variant) return mt_no_memory("diff", err);
     bool is_best = sqlite3_column_int(row, IS_BEST);
-    if (is_best || (!*has_best && rows[g->count - 1].median_ns < rows[g->winner].median_ns)) g->winner = g->count - 1;
+    if (is_best || (!*has_best && time->median_ns < g->rows[g->winner].median_ns)) g->winner = g->count - 1;
     *has_best = *has_best || is_best;
     return MT_OK;
 }

@@ -130,11 +130,8 @@ static mt_status add_value(mt_import *import, mt_import_knob *knob, const char *
 {
     enum { VALUE_LIMIT = 4096 }; /* the search space's own */
     if (knob->value_count == VALUE_LIMIT) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: knob %s has more than %d values", import->name, knob->name, VALUE_LIMIT);
-    char **values = mt_grow(knob->values, knob->value_count, &knob->value_capacity, sizeof *values);
-    if (!values) return mt_no_memory(import->name, err);
-    knob->values = values;
-    if (!(values[knob->value_count] = mt_strdup(text))) return mt_no_memory(import->name, err);
-    knob->value_count++;
+    char **value = MT_APPEND(knob->values, knob->value_count, knob->value_capacity);
+    if (!value || !(*value = mt_strdup(text))) return mt_no_memory(import->name, err);
     knob->is_text = knob->is_text || !is_integer(text);
     return MT_OK;
 }
@@ -160,14 +157,10 @@ mt_status mt_import_level(mt_import *import, mt_import_knob *knob, sqlite3_stmt 
 
 mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *err)
 {
-    mt_import_row *rows = mt_grow(import->rows, import->row_count, &import->row_capacity, sizeof *rows);
-    if (!rows) return mt_no_memory(import->name, err);
-    import->rows = rows;
-    *row = &rows[import->row_count];
-    **row = (mt_import_row){.levels = mt_alloc(MT_IMPORT_KNOBS, sizeof *rows->levels)};
+    if (!(*row = MT_APPEND(import->rows, import->row_count, import->row_capacity))) return mt_no_memory(import->name, err);
+    **row = (mt_import_row){.levels = mt_alloc(MT_IMPORT_KNOBS, sizeof *(*row)->levels)};
     if (!(*row)->levels) return mt_no_memory(import->name, err);
     for (size_t i = 0; i < MT_IMPORT_KNOBS; i++) (*row)->levels[i] = MT_IMPORT_NO_LEVEL;
-    import->row_count++;
     return MT_OK;
 }
 

@@ -190,13 +190,11 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
     mt_sql_args rows = mt_sql_query(store, "SELECT device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id", MT_NO_IN, &st, err);
     while (mt_sql_each(store, &rows, "read subjects", &st, err)) {
         sqlite3_stmt *statement = rows.statement;
-        mt_subject *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
-        if (!items) {
+        mt_subject *subject = MT_APPEND(list->items, list->count, list->capacity);
+        if (!subject) {
             st = mt_merge_no_memory(store->path, err);
             continue;
         }
-        list->items = items;
-        mt_subject *subject = &items[list->count++];
         *subject = (mt_subject){.device = sqlite3_column_int64(statement, 0), .kernel = sqlite3_column_int64(statement, 1),
                                 .shape = sqlite3_column_int64(statement, 2), .workload = sqlite3_column_int64(statement, 3)};
         if (!mt_l2_from_name(mt_sql_column(statement, 4), &subject->l2) || !mt_origin_from_name(mt_sql_column(statement, 5), &subject->origin))

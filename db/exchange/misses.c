@@ -264,12 +264,11 @@ static mt_status keep(reader *r, mt_miss *miss, mt_error *err)
     } else if (r->places[at]) {
         is_kept = absorb(&misses->items[r->places[at] - 1], miss);
     } else {
-        mt_miss *items = mt_grow(misses->items, misses->count, &misses->capacity, sizeof *items);
-        is_kept = items != NULL;
+        mt_miss *added = MT_APPEND(misses->items, misses->count, misses->capacity);
+        is_kept = added != NULL;
         if (is_kept) {
-            misses->items = items;
-            items[misses->count] = *miss;
-            r->places[at] = (uint32_t)++misses->count;
+            *added = *miss;
+            r->places[at] = (uint32_t)misses->count;
             *miss = (mt_miss){0};
         }
     }

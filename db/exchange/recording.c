@@ -57,10 +57,9 @@ done:
 static mt_status note_subject(void *context, const mt_subject_info *info, mt_error *err)
 {
     mt_subject_list *list = context;
-    int64_t *ids = mt_grow(list->ids, list->count, &list->capacity, sizeof *ids);
-    if (!ids) return MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
-    list->ids = ids;
-    ids[list->count++] = info->id;
+    int64_t *added = MT_APPEND(list->ids, list->count, list->capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+    *added = info->id;
     return MT_OK;
 }
 

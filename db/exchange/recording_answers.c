@@ -6,6 +6,7 @@
 #include "db/exchange/recording_internal.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 /* The winner, what it was compared with in its final, the default and the baseline, and the portfolio's candidates. */
 static const char answers_sql[] =
@@ -17,11 +18,8 @@ static const char answers_sql[] =
 
 bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant)
 {
-    char **grown = mt_grow(answers->variants, answers->count, &answers->capacity, sizeof *grown);
-    if (!grown) return false;
-    answers->variants = grown;
-    grown[answers->count] = mt_strdup(variant);
-    return grown[answers->count] && ++answers->count;
+    char **added = MT_APPEND(answers->variants, answers->count, answers->capacity);
+    return added && (*added = mt_strdup(variant));
 }
 
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
@@ -45,14 +43,9 @@ void mt_recording_answers_free(mt_recording_answers *answers)
     *answers = (mt_recording_answers){0};
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 bool mt_recording_is_answer(const mt_recording_answers *answers, const char *variant)
 {
-    return answers->count && bsearch(&variant, answers->variants, answers->count, sizeof *answers->variants, by_text);
+    return answers->count && bsearch(&variant, answers->variants, answers->count, sizeof *answers->variants, mt_text_order);
 }
 
 /* Logs are for whoever develops the kernel; why a variant is no answer fits a line. */

@@ -78,19 +78,17 @@ static mt_status keep(const scan *s, found *f, int64_t row, mt_error *err)
         last->last = row;
         return MT_OK;
     }
-    range *sound = mt_grow(f->sound, f->sound_count, &f->sound_capacity, sizeof *sound);
-    if (!sound) return mt_no_memory(s->store->path, err);
-    f->sound = sound;
-    f->sound[f->sound_count++] = (range){row, row};
+    range *added = MT_APPEND(f->sound, f->sound_count, f->sound_capacity);
+    if (!added) return mt_no_memory(s->store->path, err);
+    *added = (range){row, row};
     return MT_OK;
 }
 
 static mt_status leave_out(scan *s, found *f, int64_t row, const char *why, mt_error *err)
 {
-    int64_t *bad = mt_grow(f->bad, f->bad_count, &f->bad_capacity, sizeof *bad);
-    if (!bad) return mt_no_memory(s->store->path, err);
-    f->bad = bad;
-    f->bad[f->bad_count++] = row;
+    int64_t *added = MT_APPEND(f->bad, f->bad_count, f->bad_capacity);
+    if (!added) return mt_no_memory(s->store->path, err);
+    *added = row;
     mt_left_out_name(&s->left_out, f->table, row, why);
     if (s->left_out.count <= LEFT_OUT_LIMIT) return MT_OK;
     return MT_FAIL(err, MT_ERR_DB, "%s: is damaged: it holds more than %d rows that no tuner writes", s->store->path, LEFT_OUT_LIMIT);

@@ -72,3 +72,12 @@ void *mt_grow(void *items, size_t count, size_t *capacity, size_t item_size)
     if (grown) *capacity = wanted;
     return grown;
 }
+
+void *mt_append(void *items, size_t *count, size_t *capacity, size_t item_size)
+{
+    void *array;
+    memcpy(&array, items, sizeof array);
+    if (!(array = mt_grow(array, *count, capacity, item_size))) return NULL;
+    memcpy(items, &array, sizeof array);
+    return (char *)array + (*count)++ * item_size;
+}

@@ -16,6 +16,9 @@ char *mt_strndup(const char *text, size_t length);
 /* Makes room for one more element in a growing array: `items` (mt_alloc'ed or NULL) holds `count` of capacity `*capacity`.
  * Returns the possibly moved array or NULL (old block still valid). */
 void *mt_grow(void *items, size_t count, size_t *capacity, size_t item_size);
+/* One more element of the growing array, counted already and not initialised; NULL = out of memory, and nothing has changed. */
+#define MT_APPEND(items, count, capacity) mt_append(&(items), &(count), &(capacity), sizeof *(items))
+void *mt_append(void *items, size_t *count, size_t *capacity, size_t item_size); /* items: where the array's pointer stands */
 
 /* Tests only: the n-th allocation from now (1 = the next) fails once; 0 switches off. Not thread-safe by intent. */
 void mt_alloc_fail_at(size_t n);

@@ -1,6 +1,7 @@
 #include "tuner/base/strbuf.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +106,19 @@ void mt_strbuf_add_json(mt_strbuf *buf, const char *text)
         left -= length;
     }
     mt_strbuf_add_char(buf, '"');
+}
+
+void mt_strbuf_add_member(mt_strbuf *buf, const char *name, const char *text)
+{
+    mt_strbuf_addf(buf, ",\"%s\":", name);
+    if (text) mt_strbuf_add_json(buf, text);
+    else mt_strbuf_add(buf, "null");
+}
+
+void mt_strbuf_add_number(mt_strbuf *buf, const char *name, double value)
+{
+    if (isfinite(value)) mt_strbuf_addf(buf, ",\"%s\":%.9g", name, value);
+    else mt_strbuf_addf(buf, ",\"%s\":null", name);
 }
 
 void mt_strbuf_add_json_value(mt_strbuf *buf, const char *json)

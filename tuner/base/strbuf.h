@@ -21,6 +21,9 @@ void mt_strbuf_addf(mt_strbuf *buf, const char *format, ...) __attribute__((form
 void mt_strbuf_addv(mt_strbuf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* Adds text as a JSON string with quotes; invalid UTF-8 bytes become U+FFFD. */
 void mt_strbuf_add_json(mt_strbuf *buf, const char *text);
+/* ,"name":"text", and where there is no text, or no finite number, null. */
+void mt_strbuf_add_member(mt_strbuf *buf, const char *name, const char *text);
+void mt_strbuf_add_number(mt_strbuf *buf, const char *name, double value);
 /* Adds JSON text (an object, say) as it is, but for characters that mt_text_is_shown refuses: these become \uXXXX, line breaks and tabs excepted. */
 void mt_strbuf_add_json_value(mt_strbuf *buf, const char *json);
 /* 'text' for a POSIX shell, whatever is in it. */

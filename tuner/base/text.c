@@ -259,3 +259,8 @@ const char *mt_text_nearest(const char *word, const char *const *candidates, siz
     }
     return nearest;
 }
+
+int mt_text_order(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}

@@ -11,6 +11,7 @@ bool mt_text_int64(const char *text, size_t length, int64_t *value);
 /* The whole text is one finite decimal number with '.' as the decimal point in every locale. */
 bool mt_text_double(const char *text, double *value);
 bool mt_text_bool(const char *text, bool *value); /* yes/no, true/false, on/off, 1/0 */
+int mt_text_order(const void *a, const void *b); /* of an array of texts, for qsort and bsearch: by their bytes */
 bool mt_text_is_identifier(const char *text, size_t length); /* [A-Za-z_][A-Za-z0-9_]* */
 bool mt_text_has_word(const char *text, const char *word);   /* the identifier stands in the text, not as a part of a longer one */
 /* Bytes of the UTF-8 character at text[0..length), 1–4; 0 when it is not valid UTF-8 or length is 0. */

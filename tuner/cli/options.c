@@ -50,12 +50,8 @@ static mt_status unknown(const parser *p, const char *word, size_t name_length, 
 
 static mt_status add_word(mt_words *words, const char *text, size_t length, mt_error *err)
 {
-    char **items = mt_grow(words->items, words->count, &words->capacity, sizeof *items);
-    if (items) words->items = items;
-    char *copy = items ? mt_strndup(text, length) : NULL;
-    if (!copy) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory reading the command line");
-    words->items[words->count++] = copy;
-    return MT_OK;
+    char **added = MT_APPEND(words->items, words->count, words->capacity);
+    return added && (*added = mt_strndup(text, length)) ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory reading the command line");
 }
 
 static mt_status add_words(const parser *p, const mt_option *o, mt_words *words, const char *text, mt_error *err)

@@ -72,22 +72,13 @@ done:
     return st;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Takes the name, which may be NULL, over. */
 static mt_status take_name(mt_names *names, char *name, mt_error *err)
 {
-    char **items = name ? mt_grow(names->items, names->count, &names->capacity, sizeof *items) : NULL;
-    if (!items) {
-        mt_free(name);
-        return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory gathering names");
-    }
-    names->items = items;
-    names->items[names->count++] = name;
-    return MT_OK;
+    char **added = name ? MT_APPEND(names->items, names->count, names->capacity) : NULL;
+    if (added) *added = name;
+    else mt_free(name);
+    return added ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory gathering names");
 }
 
 mt_status mt_names_add(mt_names *names, const char *name, mt_error *err)
@@ -105,7 +96,7 @@ mt_status mt_share_spaces(mt_names *names, mt_error *err)
         if (length > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 4, ".ini") == 0) st = take_name(names, mt_path_stem(entry->d_name), err);
     }
     if (dir) closedir(dir);
-    if (names->count) qsort(names->items, names->count, sizeof *names->items, compare_names);
+    if (names->count) qsort(names->items, names->count, sizeof *names->items, mt_text_order);
     mt_free(folder);
     return st;
 }

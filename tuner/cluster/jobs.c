@@ -95,10 +95,9 @@ mt_status mt_cluster_jobs_parse(const char *text, mt_cluster_jobs *jobs, mt_erro
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         mt_cluster_entry entry;
         if (!parse_line(line, strcspn(line, "\n"), &entry)) continue;
-        mt_cluster_entry *items = mt_grow(jobs->items, jobs->count, &jobs->capacity, sizeof *items);
-        if (!items) return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-        jobs->items = items;
-        jobs->items[jobs->count++] = entry;
+        mt_cluster_entry *added = MT_APPEND(jobs->items, jobs->count, jobs->capacity);
+        if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
+        *added = entry;
     }
     return MT_OK;
 }

@@ -59,13 +59,11 @@ static mt_status read_plan(const char *folder, mt_cluster_progress *p, mt_error 
             st = MT_FAIL(err, MT_ERR_SPEC, "%s/plan.tsv: line %zu: expected part, job, number and name, with tabs between them", folder, p->row_count + 1);
             break;
         }
-        mt_cluster_row *rows = mt_grow(p->rows, p->row_count, &p->row_capacity, sizeof *rows);
-        if (!rows) {
+        mt_cluster_row *row = MT_APPEND(p->rows, p->row_count, p->row_capacity);
+        if (!row) {
             st = mt_no_memory("slurm", err);
             break;
         }
-        p->rows = rows;
-        mt_cluster_row *row = &rows[p->row_count++];
         *row = (mt_cluster_row){.part = mt_strdup(fields[0]), .job = mt_strdup(fields[1]), .index = strtoll(fields[2], NULL, 10), .label = mt_strdup(fields[3])};
         if (!row->part || !row->job || !row->label) st = mt_no_memory("slurm", err);
     }
@@ -141,12 +139,11 @@ static mt_status see_best(void *context, const mt_measurement_row *row, mt_error
     size_t i = 0;
     while (i < p->best_count && !is_of(&p->bests[i], row)) i++;
     if (i == p->best_count) {
-        mt_cluster_best *bests = mt_grow(p->bests, p->best_count, &p->best_capacity, sizeof *bests);
-        if (!bests) return mt_no_memory("slurm", err);
-        p->bests = bests;
-        bests[p->best_count++] = (mt_cluster_best){.gpu = mt_strdup(row->gpu_key), .kernel = mt_strdup(row->kernel), .shape = mt_strdup(row->shape), .workload = mt_strdup(row->workload),
-                                                   .l2 = mt_strdup(mt_l2_name(row->outcome.timing.l2)), .median_ns = INFINITY};
-        if (!bests[i].gpu || !bests[i].kernel || !bests[i].shape || !bests[i].workload || !bests[i].l2) return mt_no_memory("slurm", err);
+        mt_cluster_best *added = MT_APPEND(p->bests, p->best_count, p->best_capacity);
+        if (!added) return mt_no_memory("slurm", err);
+        *added = (mt_cluster_best){.gpu = mt_strdup(row->gpu_key), .kernel = mt_strdup(row->kernel), .shape = mt_strdup(row->shape), .workload = mt_strdup(row->workload),
+                                   .l2 = mt_strdup(mt_l2_name(row->outcome.timing.l2)), .median_ns = INFINITY};
+        if (!added->gpu || !added->kernel || !added->shape || !added->workload || !added->l2) return mt_no_memory("slurm", err);
     }
     mt_cluster_best *best = &p->bests[i];
     if (!(row->outcome.timing.median_ns < best->median_ns)) return MT_OK;

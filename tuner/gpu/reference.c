@@ -6,11 +6,6 @@
 #include "tuner/space/npy.h"
 #include "tuner/gpu/tool.h"
 
-static bool is_output(const mt_arg *arg)
-{
-    return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);
-}
-
 static uint64_t reference_bytes(const mt_plan_tensor *tensor)
 {
     return mt_dtype_is_float(tensor->dtype) ? tensor->elements * sizeof(double) : tensor->bytes;
@@ -45,7 +40,7 @@ static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *p
         const mt_arg *arg = &spec->args[i];
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
         if (plan->args[i].kind != MT_ARG_TENSOR || tensor->bytes == 0) continue;
-        if (is_output(arg) && plan->args[i].used) { /* an output that the reference does not make is not compared */
+        if (mt_arg_is_output(arg) && plan->args[i].used) { /* an output that the reference does not make is not compared */
             bool is_double = mt_dtype_is_float(tensor->dtype) && !spec->reference_is_default;
             MT_TRY_CU(mt_buffer_resize(gpu, &set->references.items[i], reference_bytes(tensor), pages), arg->name);
             const mt_buffer *output = written(gpu, spec, set, i);
@@ -164,7 +159,7 @@ static mt_status from_file(mt_gpu *gpu, const mt_spec *spec, mt_input_set *set, 
     mt_npy_file file = {0};
     double *wide = NULL;
     size_t out = 0;
-    while (out < spec->arg_count && !is_output(&spec->args[out]))
+    while (out < spec->arg_count && !mt_arg_is_output(&spec->args[out]))
         out++;
     const mt_plan_tensor *tensor = out < spec->arg_count ? &gpu->subject.tensors[out] : NULL;
     if (!tensor || tensor->bytes == 0) return MT_FAIL(err, MT_ERR_SPEC, "%s: no output to compare it with", spec->reference_file);

@@ -60,11 +60,6 @@ static bool is_input(const mt_arg *arg)
     return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT);
 }
 
-static bool is_output(const mt_arg *arg)
-{
-    return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);
-}
-
 /* Whether another seed would change any input; an expected output from a file belongs to one set of inputs anyway. */
 static bool depends_on_seed(const mt_subject_request *request)
 {
@@ -85,7 +80,7 @@ static CUresult choose_set_count(mt_gpu *gpu, const mt_spec *spec, const mt_plan
     for (size_t i = 0; i < plan->arg_count; i++) {
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
         if (is_input(&spec->args[i])) set_bytes += tensor->bytes;
-        if (!is_output(&spec->args[i])) continue;
+        if (!mt_arg_is_output(&spec->args[i])) continue;
         set_bytes += mt_dtype_is_float(tensor->dtype) ? tensor->elements * sizeof(double) : tensor->bytes;
         work_bytes += 2 * tensor->bytes;
     }
@@ -157,7 +152,7 @@ static mt_status learn_tensors(mt_gpu *gpu, const mt_spec *spec, const mt_plan *
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
         if (plan->args[i].kind != MT_ARG_TENSOR || spec->args[i].role == MT_ROLE_SCRATCH || tensor->bytes == 0 || has_contents(subject, i)) continue;
         subject->tensors[i] = *tensor;
-        if (!is_output(&spec->args[i])) continue;
+        if (!mt_arg_is_output(&spec->args[i])) continue;
         MT_TRY_CU(mt_buffer_resize(gpu, &subject->work.items[i], tensor->bytes, subject->guard_pages), spec->args[i].name);
         MT_TRY_CU(mt_buffer_resize(gpu, &subject->previous.items[i], tensor->bytes, false), spec->args[i].name);
     }

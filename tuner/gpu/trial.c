@@ -39,11 +39,6 @@ mt_status mt_trial_fault(mt_gpu_trial *trial, CUresult code, const char *doing)
     return MT_OK;
 }
 
-bool mt_arg_is_output(const mt_arg *arg)
-{
-    return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);
-}
-
 bool mt_trial_uses(const mt_gpu_trial *trial, size_t arg)
 {
     return trial->plan.args[arg].kind == MT_ARG_TENSOR && trial->plan.args[arg].used;

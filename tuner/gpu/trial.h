@@ -50,7 +50,6 @@ bool mt_trial_needs_restore(const mt_gpu_trial *trial);
 /* All launches, in order. Asynchronous. */
 CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding);
 
-bool mt_arg_is_output(const mt_arg *arg); /* out, inout */
 /* The plan uses this argument and it is a tensor. */
 bool mt_trial_uses(const mt_gpu_trial *trial, size_t arg);
 bool mt_trial_is_yardstick(const mt_gpu_trial *trial);

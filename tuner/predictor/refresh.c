@@ -175,10 +175,9 @@ typedef struct group_list {
 static mt_status add_group(void *context, const mt_portfolio_group_info *row, mt_error *err)
 {
     group_list *list = context;
-    mt_portfolio_group *grown = mt_grow(list->items, list->count, &list->capacity, sizeof *grown);
-    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    list->items = grown;
-    list->items[list->count++] = row->group;
+    mt_portfolio_group *added = MT_APPEND(list->items, list->count, list->capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    *added = row->group;
     return MT_OK;
 }
 

@@ -86,10 +86,8 @@ static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_e
         return MT_OK;
     }
     if (!table->kinds && !(table->kinds = mt_strdup(row->kinds))) return mt_no_memory("portfolio", err);
-    mt_predictor_subject *grown = mt_grow(table->subjects, table->subject_count, &table->subject_capacity, sizeof *grown);
-    if (!grown) return mt_no_memory("portfolio", err);
-    table->subjects = grown;
-    mt_predictor_subject *subject = &grown[table->subject_count++];
+    mt_predictor_subject *subject = MT_APPEND(table->subjects, table->subject_count, table->subject_capacity);
+    if (!subject) return mt_no_memory("portfolio", err);
     *subject = (mt_predictor_subject){.id = row->id, .shape = shape, .workload = mt_strdup(row->workload_name), .workload_key = mt_strdup(row->workload_key),
                                    .default_variant = row->default_variant ? mt_strdup(row->default_variant) : NULL, .best_ns = row->best_ns, .default_slowdown = default_slowdown(row)};
     return subject->workload && subject->workload_key && (subject->default_variant || !row->default_variant) ? MT_OK : mt_no_memory("portfolio", err);
@@ -100,10 +98,9 @@ static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_e
 static mt_status on_time(void *context, const mt_portfolio_time *row, mt_error *err)
 {
     loading *l = context;
-    entry *grown = mt_grow(l->entries, l->entry_count, &l->entry_capacity, sizeof *grown);
-    if (!grown) return mt_no_memory("portfolio", err);
-    l->entries = grown;
-    l->entries[l->entry_count++] = (entry){l->subject, *row};
+    entry *added = MT_APPEND(l->entries, l->entry_count, l->entry_capacity);
+    if (!added) return mt_no_memory("portfolio", err);
+    *added = (entry){l->subject, *row};
     return MT_OK;
 }
 

@@ -17,10 +17,9 @@ mt_status mt_session_given_plan(const mt_session_params *params, mt_session_targ
 
 mt_status mt_point_list_add(mt_point_list *list, size_t index, mt_error *err)
 {
-    size_t *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
-    if (!items) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-    list->items = items;
-    items[list->count++] = index;
+    size_t *added = MT_APPEND(list->items, list->count, list->capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    *added = index;
     return MT_OK;
 }
 

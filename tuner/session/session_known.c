@@ -32,13 +32,10 @@ static mt_status on_known(void *context, const char *variant, mt_outcome_kind ki
     if (!find_index(loading, variant, &index)) return MT_OK;
     if (loading->shard && !mt_shard_has(loading->shard, loading->space, index)) return MT_OK;
     if (loading->is_shared && mt_index_map_get(&loading->seen, index, NULL)) return MT_OK; /* one's own row counts */
-    mt_known *known = mt_grow(history->known, history->known_count, &history->known_capacity, sizeof *known);
-    if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
-    history->known = known;
-    char *copy = mt_strdup(text);
-    if (text && !copy) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
-    history->known[history->known_count++] = (mt_known){index, kind, median_ns, copy};
-    return MT_OK;
+    mt_known *added = MT_APPEND(history->known, history->known_count, history->known_capacity);
+    if (!added) return mt_no_memory("known variants", err);
+    *added = (mt_known){index, kind, median_ns, mt_strdup(text)};
+    return added->text || !text ? MT_OK : mt_no_memory("known variants", err);
 }
 
 static mt_status on_quarantined(void *context, const char *variant, const char *reason, mt_error *err)
@@ -47,15 +44,10 @@ static mt_status on_quarantined(void *context, const char *variant, const char *
     mt_history *history = loading->history;
     size_t index;
     if (!find_index(loading, variant, &index)) return MT_OK;
-    mt_quarantined *items = mt_grow(history->quarantined, history->quarantined_count, &history->quarantined_capacity, sizeof *items);
-    char *copy = mt_strdup(reason ? reason : "");
-    if (items) history->quarantined = items;
-    if (!items || !copy) {
-        mt_free(copy);
-        return MT_FAIL(err, MT_ERR_NO_MEMORY, "quarantined variants: out of memory");
-    }
-    history->quarantined[history->quarantined_count++] = (mt_quarantined){index, copy};
-    return MT_OK;
+    mt_quarantined *added = MT_APPEND(history->quarantined, history->quarantined_count, history->quarantined_capacity);
+    if (!added) return mt_no_memory("quarantined variants", err);
+    *added = (mt_quarantined){index, mt_strdup(reason ? reason : "")};
+    return added->reason ? MT_OK : mt_no_memory("quarantined variants", err);
 }
 
 static int by_index(const void *a, const void *b)

@@ -46,10 +46,9 @@ static mt_status add(struct plan *plan, const mt_shape *shape, const mt_workload
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->targets[i].shape == shape && plan->targets[i].workload == workload) return MT_OK; /* asked for twice */
     }
-    mt_session_target *targets = mt_grow(plan->targets, plan->count, &plan->capacity, sizeof *targets);
-    if (!targets) return mt_no_memory("session", err);
-    plan->targets = targets;
-    plan->targets[plan->count++] = (mt_session_target){shape, workload};
+    mt_session_target *added = MT_APPEND(plan->targets, plan->count, plan->capacity);
+    if (!added) return mt_no_memory("session", err);
+    *added = (mt_session_target){shape, workload};
     return MT_OK;
 }
 

@@ -55,10 +55,9 @@ mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const m
 
 mt_status mt_search_tell(mt_search *self, size_t point, double time_ns, mt_error *err)
 {
-    struct tell *tells = mt_grow(self->tells, self->tell_count, &self->tell_capacity, sizeof *tells);
-    if (!tells) return MT_FAIL(err, MT_ERR_NO_MEMORY, "search: out of memory");
-    self->tells = tells;
-    tells[self->tell_count++] = (struct tell){point, time_ns};
+    struct tell *added = MT_APPEND(self->tells, self->tell_count, self->tell_capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "search: out of memory");
+    *added = (struct tell){point, time_ns};
     self->is_dry = false;
     return MT_OK;
 }

@@ -14,10 +14,8 @@ enum { MOST_ASKERS = 100, MOST_MACROS = 1000 /* in what is asked for once */ };
 
 static mt_status add_definition(mt_askers *self, const char *name, size_t length, const char *body, bool is_of_options, mt_error *err)
 {
-    mt_definition *grown = mt_grow(self->definitions, self->definition_count, &self->definition_capacity, sizeof *grown);
-    if (!grown) return mt_no_memory("source", err);
-    self->definitions = grown;
-    mt_definition *one = &grown[self->definition_count++];
+    mt_definition *one = MT_APPEND(self->definitions, self->definition_count, self->definition_capacity);
+    if (!one) return mt_no_memory("source", err);
     *one = (mt_definition){mt_strndup(name, length), mt_strndup(body, (size_t)(mt_directive_line_end(body) - body)), is_of_options};
     return one->name && one->body ? MT_OK : mt_no_memory("source", err);
 }

@@ -70,11 +70,10 @@ bool mt_ini_same_file(const mt_ini *ini, int line, int other)
 mt_status mt_ini_add_mark(mt_ini *ini, int first, int line, const char *path, size_t length, mt_error *err)
 {
     if (ini->mark_count == MARK_LIMIT) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: more than %d pieces of files", ini->path, (int)MARK_LIMIT);
-    mt_ini_mark *grown = mt_grow(ini->marks, ini->mark_count, &ini->mark_capacity, sizeof *grown);
-    if (!grown) return mt_no_memory(ini->path, err);
-    ini->marks = grown;
-    grown[ini->mark_count] = (mt_ini_mark){.first = first, .line = line, .path = mt_strndup(path, length)};
-    return grown[ini->mark_count++].path ? MT_OK : mt_no_memory(ini->path, err);
+    mt_ini_mark *added = MT_APPEND(ini->marks, ini->mark_count, ini->mark_capacity);
+    if (!added) return mt_no_memory(ini->path, err);
+    *added = (mt_ini_mark){.first = first, .line = line, .path = mt_strndup(path, length)};
+    return added->path ? MT_OK : mt_no_memory(ini->path, err);
 }
 
 static mt_status fail_twice(const mt_ini *ini, int line, int first, const char *what, mt_error *err)
@@ -113,10 +112,8 @@ mt_status mt_ini_add_section(mt_ini *ini, const char *kind, const char *name, in
         return st;
     }
     if (ini->section_count == COUNT_LIMIT) return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%d: more than %d sections", here.path, here.line, (int)COUNT_LIMIT);
-    mt_ini_section *grown = mt_grow(ini->sections, ini->section_count, &ini->section_capacity, sizeof *grown);
-    if (!grown) return mt_no_memory(ini->path, err);
-    ini->sections = grown;
-    mt_ini_section *added = &grown[ini->section_count++];
+    mt_ini_section *added = MT_APPEND(ini->sections, ini->section_count, ini->section_capacity);
+    if (!added) return mt_no_memory(ini->path, err);
     *added = (mt_ini_section){.kind = mt_strdup(kind), .name = mt_strdup(name), .line = line};
     return added->kind && added->name && mt_ini_index_section(ini) ? MT_OK : mt_no_memory(ini->path, err);
 }
@@ -125,10 +122,8 @@ static mt_status put_entry(const mt_ini *ini, mt_ini_section *section, const cha
 {
     mt_place here = mt_ini_place(ini, line);
     if (section->entry_count == COUNT_LIMIT) return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%d: more than %d keys in a section", here.path, here.line, (int)COUNT_LIMIT);
-    mt_ini_entry *grown = mt_grow(section->entries, section->entry_count, &section->entry_capacity, sizeof *grown);
-    if (!grown) return mt_no_memory(ini->path, err);
-    section->entries = grown;
-    mt_ini_entry *added = &grown[section->entry_count++];
+    mt_ini_entry *added = MT_APPEND(section->entries, section->entry_count, section->entry_capacity);
+    if (!added) return mt_no_memory(ini->path, err);
     *added = (mt_ini_entry){.key = mt_strdup(key), .value = mt_strdup(value), .line = line};
     return added->key && added->value ? MT_OK : mt_no_memory(ini->path, err);
 }

@@ -10,6 +10,7 @@
 #include "tuner/space/macros_internal.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/env_internal.h"
+#include "tuner/base/text.h"
 
 /* ---- the list ---- */
 
@@ -49,14 +50,9 @@ static mt_status add_formatted(mt_options *options, mt_error *err, const char *f
     return take(options, mt_strbuf_take(&text), err);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void sort_macros(mt_options *options)
 {
-    if (options->count) qsort(options->items, options->count, sizeof *options->items, by_text);
+    if (options->count) qsort(options->items, options->count, sizeof *options->items, mt_text_order);
     options->macro_count = options->count;
 }
 

@@ -167,12 +167,10 @@ static mt_status read_parameters(const reader *r, const char *at, const char *en
         mt_code_word first = mt_code_next(&look);
         bool is_empty = first.at >= to, is_void = mt_code_is(first, "void") && mt_code_next(&look).at >= to;
         if (is_empty || is_void) continue;
-        mt_parameter *grown = mt_grow(signature->parameters, signature->parameter_count, &signature->parameter_capacity, sizeof *grown);
-        if (!grown) return mt_no_memory("signature", err);
-        signature->parameters = grown;
-        grown[signature->parameter_count] = (mt_parameter){0};
-        st = read_parameter(r, from, to, signature->parameter_count, &grown[signature->parameter_count], err);
-        signature->parameter_count++;
+        mt_parameter *added = MT_APPEND(signature->parameters, signature->parameter_count, signature->parameter_capacity);
+        if (!added) return mt_no_memory("signature", err);
+        *added = (mt_parameter){0};
+        st = read_parameter(r, from, to, signature->parameter_count - 1, added, err);
     }
     return st;
 }
@@ -273,10 +271,9 @@ static void free_signature(mt_signature *signature)
 
 static mt_status add(reader *r, mt_signature *signature, mt_error *err)
 {
-    mt_signature *grown = mt_grow(r->all->items, r->all->count, &r->all->capacity, sizeof *grown);
-    if (!grown) return mt_no_memory("signature", err);
-    r->all->items = grown;
-    grown[r->all->count++] = *signature;
+    mt_signature *added = MT_APPEND(r->all->items, r->all->count, r->all->capacity);
+    if (!added) return mt_no_memory("signature", err);
+    *added = *signature;
     *signature = (mt_signature){0};
     return MT_OK;
 }

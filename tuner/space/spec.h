@@ -118,6 +118,7 @@ typedef struct mt_arg {
     double literal;
     int line;
 } mt_arg;
+bool mt_arg_is_output(const mt_arg *arg); /* a tensor of role out or inout */
 
 typedef struct mt_launch {
     char *algorithm;      /* NULL = every algorithm; "reference" for the reference */

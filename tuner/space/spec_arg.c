@@ -315,3 +315,8 @@ mt_status mt_read_args(mt_reader *reader, mt_error *err)
 done:
     return st;
 }
+
+bool mt_arg_is_output(const mt_arg *arg)
+{
+    return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);
+}

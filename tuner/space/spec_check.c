@@ -220,7 +220,7 @@ static mt_status check_args(mt_reader *reader, mt_error *err)
         const mt_arg *arg = &spec->args[i];
         if (arg->kind == MT_ARG_TENSOR) MT_TRY(check_tensor(reader, i, err));
         if (arg->kind == MT_ARG_TENSORMAP) MT_TRY(check_tensormap(reader, i, err));
-        has_output = has_output || (arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT));
+        has_output = has_output || mt_arg_is_output(arg);
     }
     if (!has_output) st = mt_reader_fail(reader, err, spec->args[0].line,
                                          "no argument has role out or inout: expected at least one, or nothing can be verified");
@@ -252,7 +252,7 @@ static bool takes_output(const mt_spec *spec, const mt_launch *launch)
     for (size_t i = 0; i < launch->arg_count; i++) {
         const mt_arg *arg = &spec->args[launch->args[i]];
         if (arg->kind == MT_ARG_TENSORMAP) arg = &spec->args[arg->of];
-        if (arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT)) return true;
+        if (mt_arg_is_output(arg)) return true;
     }
     return false;
 }

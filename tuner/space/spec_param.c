@@ -72,10 +72,9 @@ done:
 
 static mt_status add_number(mt_reader *reader, mt_param *param, int64_t number, size_t *capacity, mt_error *err)
 {
-    int64_t *grown = mt_grow(param->numbers, param->value_count, capacity, sizeof *grown);
-    if (!grown) return mt_reader_no_memory(reader, err);
-    param->numbers = grown;
-    grown[param->value_count++] = number;
+    int64_t *added = MT_APPEND(param->numbers, param->value_count, *capacity);
+    if (!added) return mt_reader_no_memory(reader, err);
+    *added = number;
     return MT_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/point.h"
+#include "tuner/base/text.h"
 
 typedef struct lines {
     char **items;
@@ -89,11 +90,6 @@ static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *l
     if (launch->resident) mt_strbuf_add(line, " resident=1");
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void add_algorithm(const mt_algorithm *algorithm, mt_strbuf *line)
 {
     mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", algorithm->name, algorithm->entry, algorithm->options,
@@ -105,7 +101,7 @@ static void add_algorithm(const mt_algorithm *algorithm, mt_strbuf *line)
         return;
     }
     for (size_t i = 0; i < algorithm->bake_count; i++) bake[i] = algorithm->bake[i];
-    if (algorithm->bake_count) qsort(bake, algorithm->bake_count, sizeof *bake, by_text);
+    if (algorithm->bake_count) qsort(bake, algorithm->bake_count, sizeof *bake, mt_text_order);
     for (size_t i = 0; i < algorithm->bake_count; i++) mt_strbuf_addf(line, "%s,", bake[i]);
     mt_free(bake);
 }
@@ -113,7 +109,7 @@ static void add_algorithm(const mt_algorithm *algorithm, mt_strbuf *line)
 static char *joined(lines *all)
 {
     mt_strbuf text = { 0 };
-    if (all->count) qsort(all->items, all->count, sizeof *all->items, by_text);
+    if (all->count) qsort(all->items, all->count, sizeof *all->items, mt_text_order);
     for (size_t i = 0; i < all->count; i++) mt_strbuf_addf(&text, "%s\n", all->items[i]);
     char *out = all->failed ? NULL : mt_strbuf_take(&text);
     mt_strbuf_free(&text);

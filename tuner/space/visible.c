@@ -192,11 +192,6 @@ static mt_status follow_includes(mt_visible *self, const mt_source *source, mt_e
 
 /* ---- the headers' digest ---- */
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The paths of all files below a folder, without the folder; links to folders are not followed. */
 static mt_status list_files(const char *folder, char ***paths, size_t *count, mt_error *err)
 {
@@ -206,11 +201,9 @@ static mt_status list_files(const char *folder, char ***paths, size_t *count, mt
     FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     for (FTSENT *entry; walk && st == MT_OK && (entry = fts_read(walk));) {
         if (entry->fts_info != FTS_F) continue;
-        char **grown = mt_grow(*paths, *count, &capacity, sizeof *grown), *copy = mt_strdup(entry->fts_path + root_length);
-        if (grown) *paths = grown;
-        if (grown && copy) grown[(*count)++] = copy;
-        else st = mt_no_memory("macros of the source", err);
-        if (st != MT_OK) mt_free(copy);
+        char *copy = mt_strdup(entry->fts_path + root_length), **added = copy ? MT_APPEND(*paths, *count, capacity) : NULL;
+        if (added) *added = copy;
+        else mt_free(copy), st = mt_no_memory("macros of the source", err);
     }
     if (walk) fts_close(walk);
     return st;
@@ -221,7 +214,7 @@ static mt_status read_folder(mt_visible *self, const char *folder, mt_error *err
     char **paths = NULL;
     size_t count = 0;
     mt_status st = list_files(folder, &paths, &count, err);
-    if (count) qsort(paths, count, sizeof *paths, by_text);
+    if (count) qsort(paths, count, sizeof *paths, mt_text_order);
     for (size_t i = 0; i < count; i++) {
         char *path = mt_path_join(folder, paths[i]), *text = NULL;
         size_t length;

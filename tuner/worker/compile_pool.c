@@ -407,10 +407,9 @@ static struct job *find_twin(mt_compile_pool *pool, const mt_hash *key)
 
 static mt_status add_tag(struct job *job, uint64_t tag, mt_error *err)
 {
-    uint64_t *tags = mt_grow(job->tags, job->tag_count, &job->tag_capacity, sizeof *tags);
-    if (!tags) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory");
-    job->tags = tags;
-    job->tags[job->tag_count++] = tag;
+    uint64_t *added = MT_APPEND(job->tags, job->tag_count, job->tag_capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory");
+    *added = tag;
     return MT_OK;
 }
 

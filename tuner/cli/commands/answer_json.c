@@ -6,20 +6,6 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands/lookup_print.h"
 
-static void add_text(mt_strbuf *out, const char *name, const char *text)
-{
-    mt_strbuf_addf(out, ",\"%s\":", name);
-    mt_strbuf_add_json(out, text);
-}
-
-static void add_real(mt_strbuf *out, const char *name, double value)
-{
-    if (isfinite(value))
-        mt_strbuf_addf(out, ",\"%s\":%.9g", name, value);
-    else
-        mt_strbuf_addf(out, ",\"%s\":null", name);
-}
-
 /* ,"name":[1,2,3] */
 static void add_numbers(mt_strbuf *out, const char *name, const uint64_t *numbers, size_t count)
 {
@@ -161,15 +147,15 @@ static void add_answer(mt_strbuf *out, const tunelookup_result *result)
 {
     const void *cubin;
     size_t bytes = 0;
-    add_text(out, "kernel_key", result->kernel_key);
-    add_text(out, "variant", result->variant);
+    mt_strbuf_add_member(out, "kernel_key", result->kernel_key);
+    mt_strbuf_add_member(out, "variant", result->variant);
     add_knobs(out, result);
-    add_real(out, "median_us", result->median_ns / 1e3);
-    add_real(out, "low_us", result->low_ns / 1e3);
-    add_real(out, "high_us", result->high_ns / 1e3);
-    add_real(out, "norm_error", result->norm_error);
-    add_real(out, "expected_slowdown", result->expected_slowdown);
-    add_real(out, "slowdown_bound", result->slowdown_bound);
+    mt_strbuf_add_number(out, "median_us", result->median_ns / 1e3);
+    mt_strbuf_add_number(out, "low_us", result->low_ns / 1e3);
+    mt_strbuf_add_number(out, "high_us", result->high_ns / 1e3);
+    mt_strbuf_add_number(out, "norm_error", result->norm_error);
+    mt_strbuf_add_number(out, "expected_slowdown", result->expected_slowdown);
+    mt_strbuf_add_number(out, "slowdown_bound", result->slowdown_bound);
     mt_strbuf_add(out, ",\"launches\":[");
     for (int i = 0; i < result->launch_count; i++) add_launch(out, result, i);
     mt_strbuf_add(out, "],\"args\":[");
@@ -177,7 +163,7 @@ static void add_answer(mt_strbuf *out, const tunelookup_result *result)
     mt_strbuf_add_char(out, ']');
     tunelookup_status status = tunelookup_cubin(result, &cubin, &bytes);
     mt_strbuf_addf(out, ",\"cubin_bytes\":%zu", status == TUNELOOKUP_OK ? bytes : 0);
-    if (status != TUNELOOKUP_OK) add_text(out, "cubin_missing", tunelookup_strerror(status));
+    if (status != TUNELOOKUP_OK) mt_strbuf_add_member(out, "cubin_missing", tunelookup_strerror(status));
 }
 
 mt_status mt_lookup_print_json(FILE *out, const mt_lookup_query *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
@@ -185,14 +171,14 @@ mt_status mt_lookup_print_json(FILE *out, const mt_lookup_query *asked, const ch
     mt_strbuf text = {0};
     char why[4096];
     mt_strbuf_addf(&text, "{\"match\":\"%s\"", mt_lookup_match_name(result->match));
-    add_text(&text, "kernel", asked->shown);
-    add_text(&text, "gpu", gpu);
-    add_text(&text, "gpu_name", asked->facts.name);
+    mt_strbuf_add_member(&text, "kernel", asked->shown);
+    mt_strbuf_add_member(&text, "gpu", gpu);
+    mt_strbuf_add_member(&text, "gpu_name", asked->facts.name);
     add_shape(&text, asked);
-    if (asked->space_key[0]) add_text(&text, "space_key", asked->space_key);
+    if (asked->space_key[0]) mt_strbuf_add_member(&text, "space_key", asked->space_key);
     if (result->match != TUNELOOKUP_MATCH_NONE) add_answer(&text, result);
     tunelookup_explain(result, why, sizeof why);
-    add_text(&text, "why", why);
+    mt_strbuf_add_member(&text, "why", why);
     mt_strbuf_add(&text, "}\n");
     mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory") : MT_OK;
     if (st == MT_OK) fputs(mt_strbuf_text(&text), out);

@@ -73,11 +73,6 @@ static bool takes_list(const mt_option *option, const char *value)
     return option->kind == MT_OPTION_WORDS || (option->kind == MT_OPTION_TEXTS && strcmp(option->name, "shape") == 0 && !strchr(value, '='));
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A terminal shows what a shell completes, and a line break would make two answers of one: names with such characters are left out. */
 static bool is_shown(const char *name)
 {
@@ -90,7 +85,7 @@ static bool is_shown(const char *name)
 static void print_names(mt_names *names, const char *word, const char *typed, bool is_list)
 {
     const char *last = "";
-    if (names->count) qsort(names->items, names->count, sizeof *names->items, compare_names);
+    if (names->count) qsort(names->items, names->count, sizeof *names->items, mt_text_order);
     for (size_t i = 0; i < names->count; i++) {
         const char *name = names->items[i];
         bool fits = strncmp(name, typed, strlen(typed)) == 0 && strcmp(name, last) != 0 && is_shown(name);

@@ -38,10 +38,9 @@ typedef struct files {
 
 static mt_status add_file(files *f, const char *path, mt_error *err)
 {
-    const char **paths = mt_grow(f->paths, f->count, &f->capacity, sizeof *paths);
-    if (!paths) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
-    f->paths = paths;
-    paths[f->count++] = path;
+    const char **added = MT_APPEND(f->paths, f->count, f->capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+    *added = path;
     return MT_OK;
 }
 
@@ -90,11 +89,9 @@ static mt_status see_kernel(void *context, const char *name, const char *key, mt
         return MT_FAIL(err, MT_ERR_USAGE, "%s: has kernel %s with key %.8s, expected %.8s as in %s: its source was edited in between; without --same-kernel both are kept, side by side", seen->path, name, key,
                        k->key, k->path);
     }
-    kernel *items = mt_grow(seen->items, seen->count, &seen->capacity, sizeof *items);
-    if (!items) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
-    seen->items = items;
-    items[seen->count] = (kernel){mt_strdup(name), mt_strdup(key), mt_strdup(seen->path)};
-    const kernel *k = &items[seen->count++];
+    kernel *k = MT_APPEND(seen->items, seen->count, seen->capacity);
+    if (!k) return mt_no_memory("merge", err);
+    *k = (kernel){mt_strdup(name), mt_strdup(key), mt_strdup(seen->path)};
     return k->name && k->key && k->path ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
 }
 

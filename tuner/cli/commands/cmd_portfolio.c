@@ -75,10 +75,8 @@ static mt_status read_limits(work *w, mt_error *err)
 static mt_status add_group(void *context, const mt_portfolio_group_info *row, mt_error *err)
 {
     work *w = context;
-    found_group *grown = mt_grow(w->groups, w->count, &w->capacity, sizeof *grown);
-    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    w->groups = grown;
-    found_group *g = &grown[w->count++];
+    found_group *g = MT_APPEND(w->groups, w->count, w->capacity);
+    if (!g) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
     *g = (found_group){row->group, mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key)};
     return g->gpu_key && g->kernel && g->kernel_key ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
 }

@@ -74,10 +74,8 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
         break;
     }
     if (row->outcome.kind != MT_OUTCOME_OK) return MT_OK;
-    subject_row *grown = mt_grow(p->rows, p->count, &p->capacity, sizeof *grown);
-    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "profile: out of memory");
-    p->rows = grown;
-    subject_row *made = &grown[p->count++];
+    subject_row *made = MT_APPEND(p->rows, p->count, p->capacity);
+    if (!made) return MT_FAIL(err, MT_ERR_NO_MEMORY, "profile: out of memory");
     *made = (subject_row){row->id, mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), mt_strdup(row->launch_json ? row->launch_json : ""), row->outcome.timing.median_ns};
     if (!made->shape || !made->workload || !made->variant || !made->launch_json) return MT_FAIL(err, MT_ERR_NO_MEMORY, "profile: out of memory");
     return MT_OK;

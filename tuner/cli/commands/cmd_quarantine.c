@@ -43,12 +43,10 @@ static mt_status gather(void *context, const mt_strike_info *row, mt_error *err)
 {
     lifting *self = context;
     if (!is_asked(self->values, row->variant)) return MT_OK;
-    struct pardon *grown = mt_grow(self->pardons, self->count, &self->capacity, sizeof *grown);
-    if (grown) self->pardons = grown;
-    char *variant = grown ? mt_strdup(row->variant) : NULL;
-    if (!variant) return MT_FAIL(err, MT_ERR_NO_MEMORY, "quarantine: out of memory");
-    self->pardons[self->count++] = (struct pardon){row->subject, variant};
-    return MT_OK;
+    struct pardon *added = MT_APPEND(self->pardons, self->count, self->capacity);
+    if (!added) return mt_no_memory("quarantine", err);
+    *added = (struct pardon){row->subject, mt_strdup(row->variant)};
+    return added->variant ? MT_OK : mt_no_memory("quarantine", err);
 }
 
 static mt_status forgive(lifting *self, mt_store *store, mt_error *err)

@@ -73,10 +73,8 @@ static void free_winner(winner *w)
 static mt_status add_winner(void *context, const mt_measurement_row *row, mt_error *err)
 {
     verification *v = context;
-    winner *grown = mt_grow(v->winners, v->count, &v->capacity, sizeof *grown);
-    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
-    v->winners = grown;
-    winner *w = &grown[v->count++];
+    winner *w = MT_APPEND(v->winners, v->count, v->capacity);
+    if (!w) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
                   row->outcome.timing.l2, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
                   row->outcome.timing.batch};

@@ -18,14 +18,11 @@ typedef struct asking {
 static mt_status on_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
 {
     mt_report_answers *answers = context;
-    mt_report_gpu *gpus = mt_grow(answers->gpus, answers->gpu_count, &answers->gpu_capacity, sizeof *gpus);
+    mt_report_gpu *gpu = MT_APPEND(answers->gpus, answers->gpu_count, answers->gpu_capacity);
     (void)measurements;
-    if (!gpus) return MT_ERR_NO_MEMORY;
-    answers->gpus = gpus;
-    mt_report_gpu *gpu = &gpus[answers->gpu_count];
+    if (!gpu) return MT_ERR_NO_MEMORY;
     *gpu = (mt_report_gpu){.key = mt_strdup(row->key)};
     if (!gpu->key) return MT_ERR_NO_MEMORY;
-    answers->gpu_count++;
     mt_status st = mt_facts_from_json(row->facts_json, &gpu->facts, err);
     snprintf(gpu->facts.name, sizeof gpu->facts.name, "%s", row->name);
     return st;
@@ -44,10 +41,8 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     mt_report_answers *answers = context;
     (void)err;
     if (!row->kinds || kinds_of(answers, row->kernel, row->kernel_key)) return MT_OK;
-    mt_report_kinds *kinds = mt_grow(answers->kinds, answers->kinds_count, &answers->kinds_capacity, sizeof *kinds);
-    if (!kinds) return MT_ERR_NO_MEMORY;
-    answers->kinds = kinds;
-    mt_report_kinds *added = &kinds[answers->kinds_count++];
+    mt_report_kinds *added = MT_APPEND(answers->kinds, answers->kinds_count, answers->kinds_capacity);
+    if (!added) return MT_ERR_NO_MEMORY;
     *added = (mt_report_kinds){mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->kinds)};
     return added->kernel && added->kernel_key && added->kinds ? MT_OK : MT_ERR_NO_MEMORY;
 }

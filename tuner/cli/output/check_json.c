@@ -21,11 +21,11 @@ static void add_message(mt_check_json *json, const place *at, const char *severi
     mt_strbuf_add(out, out->length ? ",\n {" : "\n {");
     mt_strbuf_add(out, "\"severity\":");
     mt_strbuf_add_json(out, severity);
-    mt_space_json_text(out, "file", at->file);
+    mt_strbuf_add_member(out, "file", at->file);
     if (at->line) mt_strbuf_addf(out, ",\"line\":%ld", at->line);
     else mt_strbuf_add(out, ",\"line\":null");
-    mt_space_json_text(out, "text", text);
-    if (variant) mt_space_json_text(out, "variant", variant);
+    mt_strbuf_add_member(out, "text", text);
+    if (variant) mt_strbuf_add_member(out, "variant", variant);
     if (variant) mt_strbuf_addf(out, ",\"variants\":%zu", variants);
     mt_strbuf_add_char(out, '}');
 }
@@ -159,8 +159,8 @@ void mt_check_json_print(const mt_check_json *json, FILE *out, const char *space
     mt_strbuf_add(&text, "{\"space\":");
     if (space_path) mt_strbuf_add_json(&text, space_path);
     else mt_strbuf_add(&text, "null");
-    mt_space_json_text(&text, "gpu", gpu);
-    mt_space_json_text(&text, "arch", arch);
+    mt_strbuf_add_member(&text, "gpu", gpu);
+    mt_strbuf_add_member(&text, "arch", arch);
     if (spec) {
         mt_strbuf_add(&text, ",\n ");
         mt_space_json_facts(&text, spec);

@@ -32,17 +32,9 @@ void mt_events_close(mt_events *events)
 
 /* ---- lines ---- */
 
-static void add_text(mt_strbuf *line, const char *name, const char *text)
-{
-    mt_strbuf_addf(line, ",\"%s\":", name);
-    if (text) mt_strbuf_add_json(line, text);
-    else mt_strbuf_add(line, "null");
-}
-
 static void add_us(mt_strbuf *line, const char *name, double ns)
 {
-    if (isfinite(ns) && ns > 0) mt_strbuf_addf(line, ",\"%s\":%.9g", name, ns / 1e3);
-    else mt_strbuf_addf(line, ",\"%s\":null", name);
+    mt_strbuf_add_number(line, name, ns > 0 ? ns / 1e3 : NAN);
 }
 
 static void begin(const mt_events *events, const char *event, const char *shape, const char *workload, mt_strbuf *line)
@@ -50,9 +42,9 @@ static void begin(const mt_events *events, const char *event, const char *shape,
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     mt_strbuf_addf(line, "{\"event\":\"%s\",\"unix_ms\":%lld", event, (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-    add_text(line, "gpu", events->gpu);
-    add_text(line, "shape", shape);
-    add_text(line, "workload", workload);
+    mt_strbuf_add_member(line, "gpu", events->gpu);
+    mt_strbuf_add_member(line, "shape", shape);
+    mt_strbuf_add_member(line, "workload", workload);
 }
 
 /* A reader that goes away (a pipe, a FIFO) costs the events, never the session. Where others handle SIGPIPE, they still get theirs. */
@@ -92,7 +84,7 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     events->shape = mt_strdup(mt_space_shape(space)->name);
     events->workload = mt_strdup(workload->name);
     begin(events, "begin", events->shape, events->workload, &line);
-    add_text(&line, "strategy", strategy);
+    mt_strbuf_add_member(&line, "strategy", strategy);
     mt_strbuf_addf(&line, ",\"total\":%zu,\"points_before_constraints\":%llu", total, (unsigned long long)raw);
     end(events, &line);
     if (events->next.subject_begin) events->next.subject_begin(events->next.context, space, workload, strategy, total, raw);
@@ -104,15 +96,15 @@ static void evaluated(void *context, size_t done, size_t total, const char *vari
     mt_strbuf line = {0};
     begin(events, "evaluated", events->shape, events->workload, &line);
     mt_strbuf_addf(&line, ",\"done\":%zu,\"total\":%zu,\"known\":%s", done, total, known ? "true" : "false");
-    add_text(&line, "variant", variant);
-    add_text(&line, "outcome", outcome ? mt_outcome_name(outcome->kind) : NULL);
-    add_text(&line, "text", outcome ? outcome->text : NULL);
+    mt_strbuf_add_member(&line, "variant", variant);
+    mt_strbuf_add_member(&line, "outcome", outcome ? mt_outcome_name(outcome->kind) : NULL);
+    mt_strbuf_add_member(&line, "text", outcome ? outcome->text : NULL);
     bool is_timed = outcome && (outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED);
     add_us(&line, "median_us", is_timed ? outcome->timing.median_ns : NAN);
     add_us(&line, "low_us", is_timed ? mt_timing_low_ns(&outcome->timing) : NAN);
     add_us(&line, "high_us", is_timed ? mt_timing_high_ns(&outcome->timing) : NAN);
     add_us(&line, "best_us", best_ns);
-    add_text(&line, "best", isfinite(best_ns) ? best : NULL);
+    mt_strbuf_add_member(&line, "best", isfinite(best_ns) ? best : NULL);
     end(events, &line);
     if (events->next.evaluated) events->next.evaluated(events->next.context, done, total, variant, outcome, known, best_ns, best);
 }
@@ -129,7 +121,7 @@ static void subject_end(void *context, const mt_space *space, const mt_workload 
     const struct { const char *name; double ns; } times[] = {{"best_us", summary->best_ns}, {"low_us", summary->low_ns}, {"high_us", summary->high_ns}, {"default_us", summary->default_ns},
                                                              {"baseline_us", summary->baseline_ns}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) add_us(&line, times[i].name, times[i].ns);
-    add_text(&line, "best", summary->best);
+    mt_strbuf_add_member(&line, "best", summary->best);
     end(events, &line);
     if (events->next.subject_end) events->next.subject_end(events->next.context, space, workload, summary);
 }
@@ -139,7 +131,7 @@ static void skipped(void *context, const char *shape, const char *workload, cons
     mt_events *events = context;
     mt_strbuf line = {0};
     begin(events, "skipped", shape, workload, &line);
-    add_text(&line, "reason", reason);
+    mt_strbuf_add_member(&line, "reason", reason);
     end(events, &line);
     if (events->next.skipped) events->next.skipped(events->next.context, shape, workload, reason);
 }

@@ -18,7 +18,7 @@ static void add_space(mt_strbuf *out, const char *path)
 {
     mt_spec *spec = NULL;
     mt_error problem = {0};
-    mt_space_json_text(out, "path", path);
+    mt_strbuf_add_member(out, "path", path);
     if (mt_spec_load(path, &spec, &problem) == MT_OK) {
         mt_strbuf_add_char(out, ',');
         mt_space_json_facts(out, spec);
@@ -30,7 +30,7 @@ static void add_space(mt_strbuf *out, const char *path)
         }
         mt_strbuf_add_char(out, ']');
     } else {
-        mt_space_json_text(out, "error", problem.message);
+        mt_strbuf_add_member(out, "error", problem.message);
     }
     mt_spec_free(spec);
 }
@@ -58,7 +58,7 @@ static void add_strategies(mt_strbuf *out)
     mt_strbuf_add(out, "],\n\"strategies\":[");
     for (size_t i = 0; i < mt_strategy_count(); i++) {
         begin_item(out, i == 0, "name", mt_strategy_at(i)->name);
-        mt_space_json_text(out, "summary", mt_strategy_at(i)->summary);
+        mt_strbuf_add_member(out, "summary", mt_strategy_at(i)->summary);
         mt_strbuf_add_char(out, '}');
     }
 }
@@ -75,10 +75,10 @@ static mt_status add_subject(void *context, const mt_tuned_info *row, mt_error *
     (void)err;
     mt_strbuf_add(list->out, list->subjects++ ? ",{\"kernel\":" : "{\"kernel\":");
     mt_strbuf_add_json(list->out, row->kernel);
-    mt_space_json_text(list->out, "kernel_key", row->kernel_key);
-    mt_space_json_text(list->out, "shape", row->shape);
-    mt_space_json_text(list->out, "workload", row->workload);
-    mt_space_json_text(list->out, "l2", row->l2);
+    mt_strbuf_add_member(list->out, "kernel_key", row->kernel_key);
+    mt_strbuf_add_member(list->out, "shape", row->shape);
+    mt_strbuf_add_member(list->out, "workload", row->workload);
+    mt_strbuf_add_member(list->out, "l2", row->l2);
     mt_strbuf_addf(list->out, ",\"variants\":%lld}", (long long)row->variants);
     return MT_OK;
 }
@@ -89,7 +89,7 @@ static mt_status add_device(void *context, const mt_device_row *row, int64_t mea
     recorded_list *list = context;
     const mt_filter filter = {.gpu = row->key, .origin = &recorded};
     begin_item(list->out, list->gpus++ == 0, "gpu", row->key);
-    mt_space_json_text(list->out, "gpu_name", row->name);
+    mt_strbuf_add_member(list->out, "gpu_name", row->name);
     mt_strbuf_addf(list->out, ",\"variants\":%lld,\"recorded\":[", (long long)measurements);
     list->subjects = 0;
     mt_status st = mt_query_tuned(list->store, &filter, add_subject, list, err);

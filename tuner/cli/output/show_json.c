@@ -6,23 +6,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-static void add_text(mt_strbuf *out, const char *name, const char *text)
-{
-    mt_strbuf_addf(out, ",\"%s\":", name);
-    if (text)
-        mt_strbuf_add_json(out, text);
-    else
-        mt_strbuf_add(out, "null");
-}
-
-static void add_number(mt_strbuf *out, const char *name, double value)
-{
-    if (isfinite(value))
-        mt_strbuf_addf(out, ",\"%s\":%.9g", name, value);
-    else
-        mt_strbuf_addf(out, ",\"%s\":null", name);
-}
-
 static void add_part(mt_strbuf *out, const char *text, size_t length, bool may_be_number)
 {
     int64_t number;
@@ -64,7 +47,7 @@ static void add_knobs(mt_strbuf *out, const char *variant)
 /* Times of a variant that failed mean nothing: null. */
 static void add_us(mt_strbuf *out, const char *name, double ns, bool is_timed)
 {
-    add_number(out, name, is_timed ? ns / 1e3 : NAN);
+    mt_strbuf_add_number(out, name, is_timed ? ns / 1e3 : NAN);
 }
 
 static void add_known(mt_strbuf *out, const char *name, bool is_unknown, int64_t value)
@@ -80,7 +63,7 @@ static void add_timing(mt_strbuf *out, const mt_timing *timing, bool is_timed)
     add_us(out, "high_us", mt_timing_high_ns(timing), is_timed);
     add_us(out, "min_us", timing->min_ns, is_timed && timing->min_ns > 0);
     add_us(out, "prepare_us", timing->prepare_ns, is_timed && timing->prepare_ns > 0);
-    add_number(out, "sm_mhz", is_timed && timing->sm_mhz > 0 ? timing->sm_mhz : NAN);
+    mt_strbuf_add_number(out, "sm_mhz", is_timed && timing->sm_mhz > 0 ? timing->sm_mhz : NAN);
     add_known(out, "samples", is_timed && !timing->samples, timing->samples);
     mt_strbuf_addf(out, ",\"batch\":%u", timing->batch);
 }
@@ -95,9 +78,9 @@ static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy, bool is_by
     mt_strbuf_add(out, "{\"output\":");
     mt_strbuf_add_json(out, accuracy->output);
     if (is_by_default) mt_strbuf_add(out, ",\"reference\":\"default\"");
-    add_number(out, "norm_error", accuracy->norm_error);
-    add_number(out, "worst_error", accuracy->worst_error);
-    add_number(out, "worst_relative", accuracy->worst_relative);
+    mt_strbuf_add_number(out, "norm_error", accuracy->norm_error);
+    mt_strbuf_add_number(out, "worst_error", accuracy->worst_error);
+    mt_strbuf_add_number(out, "worst_relative", accuracy->worst_relative);
     mt_strbuf_add_char(out, '}');
 }
 
@@ -107,12 +90,12 @@ static void add_library(mt_strbuf *out, const mt_row_library *library)
     if (!library->plugin[0]) return;
     mt_strbuf_add(out, ",\"library\":{\"plugin\":");
     mt_strbuf_add_json(out, library->plugin);
-    add_number(out, "first_us", library->first_ns / 1e3);
-    add_number(out, "first_ratio", library->first_ratio);
-    add_number(out, "best_us", library->best_ns / 1e3);
-    add_number(out, "best_ratio", library->best_ratio);
-    add_number(out, "best_ratio_low", library->best_low);
-    add_number(out, "best_ratio_high", library->best_high);
+    mt_strbuf_add_number(out, "first_us", library->first_ns / 1e3);
+    mt_strbuf_add_number(out, "first_ratio", library->first_ratio);
+    mt_strbuf_add_number(out, "best_us", library->best_ns / 1e3);
+    mt_strbuf_add_number(out, "best_ratio", library->best_ratio);
+    mt_strbuf_add_number(out, "best_ratio_low", library->best_low);
+    mt_strbuf_add_number(out, "best_ratio_high", library->best_high);
     mt_strbuf_add(out, library->is_limited ? ",\"throttled\":true}" : ",\"throttled\":false}");
 }
 
@@ -131,27 +114,27 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by
     const mt_outcome *outcome = &row->outcome;
     mt_strbuf_add(out, "{\"gpu\":");
     mt_strbuf_add_json(out, row->gpu_key);
-    add_text(out, "gpu_name", row->gpu_name);
-    add_text(out, "kernel", row->kernel);
-    add_text(out, "kernel_key", row->kernel_key);
-    if (space_key) add_text(out, "space_key", space_key);
-    add_text(out, "shape", row->shape);
-    add_text(out, "shape_key", row->shape_key);
-    add_text(out, "workload", row->workload);
-    add_text(out, "workload_key", row->workload_key);
-    add_text(out, "origin", mt_origin_name(row->origin));
-    add_text(out, "l2", mt_l2_name(outcome->timing.l2));
-    add_text(out, "outcome", mt_outcome_name(outcome->kind));
-    if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
+    mt_strbuf_add_member(out, "gpu_name", row->gpu_name);
+    mt_strbuf_add_member(out, "kernel", row->kernel);
+    mt_strbuf_add_member(out, "kernel_key", row->kernel_key);
+    if (space_key) mt_strbuf_add_member(out, "space_key", space_key);
+    mt_strbuf_add_member(out, "shape", row->shape);
+    mt_strbuf_add_member(out, "shape_key", row->shape_key);
+    mt_strbuf_add_member(out, "workload", row->workload);
+    mt_strbuf_add_member(out, "workload_key", row->workload_key);
+    mt_strbuf_add_member(out, "origin", mt_origin_name(row->origin));
+    mt_strbuf_add_member(out, "l2", mt_l2_name(outcome->timing.l2));
+    mt_strbuf_add_member(out, "outcome", mt_outcome_name(outcome->kind));
+    if (outcome->text && *outcome->text) mt_strbuf_add_member(out, "text", outcome->text);
     add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));
-    add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
-    add_text(out, "variant", row->variant);
+    mt_strbuf_add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
+    mt_strbuf_add_member(out, "variant", row->variant);
     add_knobs(out, row->variant);
     add_accuracy(out, &outcome->accuracy, is_by_default);
     add_resources(out, &outcome->resources);
     add_known(out, "nvrtc_version", !row->nvrtc_version, row->nvrtc_version);
     add_known(out, "driver_version", !row->driver_version, row->driver_version);
-    add_text(out, "arch", row->arch);
+    mt_strbuf_add_member(out, "arch", row->arch);
     mt_strbuf_add(out, ",\"metrics\":");
     mt_strbuf_add_json_value(out, row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
     add_library(out, &row->library);
@@ -167,11 +150,11 @@ static void add_energy(mt_strbuf *out, const mt_energy *energy)
     }
     mt_strbuf_add(out, ",\"energy\":{\"source\":");
     mt_strbuf_add_json(out, mt_energy_source_name(energy->source));
-    add_number(out, "run_uj", energy->run_uj);
-    add_number(out, "error_uj", energy->error_uj);
-    add_number(out, "power_w", energy->power_w);
-    add_number(out, "loop_ms", energy->loop_ms);
-    add_number(out, "period_ms", energy->period_ms);
+    mt_strbuf_add_number(out, "run_uj", energy->run_uj);
+    mt_strbuf_add_number(out, "error_uj", energy->error_uj);
+    mt_strbuf_add_number(out, "power_w", energy->power_w);
+    mt_strbuf_add_number(out, "loop_ms", energy->loop_ms);
+    mt_strbuf_add_number(out, "period_ms", energy->period_ms);
     mt_strbuf_addf(out, ",\"runs\":%llu}", (unsigned long long)energy->runs);
 }
 
@@ -189,12 +172,12 @@ static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *e
     if (out->text[out->length - 1] == '}') mt_strbuf_add_char(out, ',');
     mt_strbuf_add(out, "{\"variant\":");
     mt_strbuf_add_json(out, row->variant);
-    add_number(out, "median_us", row->median_ns / 1e3);
+    mt_strbuf_add_number(out, "median_us", row->median_ns / 1e3);
     add_us(out, "low_us", row->low_ns, t->has_interval);
     add_us(out, "high_us", row->high_ns, t->has_interval);
-    add_number(out, "ratio", row->ratio);
-    add_number(out, "ratio_low", row->ratio_low);
-    add_number(out, "ratio_high", row->ratio_high);
+    mt_strbuf_add_number(out, "ratio", row->ratio);
+    mt_strbuf_add_number(out, "ratio_low", row->ratio_low);
+    mt_strbuf_add_number(out, "ratio_high", row->ratio_high);
     if (row->energy.source != MT_ENERGY_NONE) add_energy(out, &row->energy);
     mt_strbuf_add_char(out, '}');
     return MT_OK;
@@ -207,7 +190,7 @@ mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, bool 
     size_t comparison_points;
     tied t = {out, row->outcome.timing.samples > 0};
     add_fields(out, row, is_by_default, space_key);
-    add_text(out, "objective", mt_objective_name(row->objective));
+    mt_strbuf_add_member(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
     if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, &t, err));
@@ -246,18 +229,18 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
 {
     mt_strbuf_addf(out, "{\"session\":%lld,\"started_unix_ms\":%lld", (long long)row->id, (long long)row->started_unix_ms);
     if (row->ended_unix_ms) mt_strbuf_addf(out, ",\"ended_unix_ms\":%lld", (long long)row->ended_unix_ms);
-    add_text(out, "state", row->state);
-    add_text(out, "command", row->command);
-    add_text(out, "host", row->host);
-    if (row->job) add_text(out, "job", row->job);
-    if (row->plan) add_text(out, "plan", row->plan);
-    add_text(out, "tool_version", row->tool_version);
-    add_text(out, "strategy", row->strategy);
-    add_text(out, "space", row->space_path);
-    add_text(out, "origin", mt_origin_name(row->origin));
+    mt_strbuf_add_member(out, "state", row->state);
+    mt_strbuf_add_member(out, "command", row->command);
+    mt_strbuf_add_member(out, "host", row->host);
+    if (row->job) mt_strbuf_add_member(out, "job", row->job);
+    if (row->plan) mt_strbuf_add_member(out, "plan", row->plan);
+    mt_strbuf_add_member(out, "tool_version", row->tool_version);
+    mt_strbuf_add_member(out, "strategy", row->strategy);
+    mt_strbuf_add_member(out, "space", row->space_path);
+    mt_strbuf_add_member(out, "origin", mt_origin_name(row->origin));
     mt_strbuf_addf(out, ",\"seed\":%lld,\"evaluated\":%lld,\"known\":%lld,\"failed\":%lld,\"worker_restarts\":%lld", (long long)row->seed, (long long)row->evaluated,
         (long long)row->known, (long long)row->failed, (long long)row->worker_restarts);
-    add_number(out, "drift", row->drift);
+    mt_strbuf_add_number(out, "drift", row->drift);
     mt_strbuf_addf(out, ",\"truncated\":%s,\"times\":", row->is_truncated ? "true" : "false");
     mt_strbuf_add_json_value(out, row->times_json && *row->times_json == '{' ? row->times_json : "null");
     add_lines(out, row->warnings);

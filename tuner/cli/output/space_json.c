@@ -2,15 +2,6 @@
 
 #include <math.h>
 
-void mt_space_json_text(mt_strbuf *out, const char *name, const char *text)
-{
-    mt_strbuf_addf(out, ",\"%s\":", name);
-    if (text)
-        mt_strbuf_add_json(out, text);
-    else
-        mt_strbuf_add(out, "null");
-}
-
 static const char *or_null(const char *text)
 {
     return text && *text ? text : NULL;
@@ -66,8 +57,8 @@ static void add_knob(mt_strbuf *out, const mt_param *param)
     }
     mt_strbuf_add(out, "],\"default\":");
     add_level(out, param, param->default_level);
-    mt_space_json_text(out, "when", param->has_when ? param->when.source : NULL);
-    mt_space_json_text(out, "doc", or_null(param->doc));
+    mt_strbuf_add_member(out, "when", param->has_when ? param->when.source : NULL);
+    mt_strbuf_add_member(out, "doc", or_null(param->doc));
     mt_strbuf_add_char(out, '}');
 }
 
@@ -75,9 +66,9 @@ static void add_variant(mt_strbuf *out, const mt_algorithm *variant)
 {
     mt_strbuf_add(out, "{\"name\":");
     mt_strbuf_add_json(out, variant->name);
-    mt_space_json_text(out, "requires", variant->has_requires ? variant->requires_expr.source : NULL);
+    mt_strbuf_add_member(out, "requires", variant->has_requires ? variant->requires_expr.source : NULL);
     mt_strbuf_addf(out, ",\"yardstick\":%s", true_or_false(variant->is_yardstick));
-    mt_space_json_text(out, "doc", or_null(variant->doc));
+    mt_strbuf_add_member(out, "doc", or_null(variant->doc));
     mt_strbuf_add_char(out, '}');
 }
 
@@ -85,8 +76,8 @@ static void add_constraint(mt_strbuf *out, const mt_constraint *constraint)
 {
     mt_strbuf_add(out, "{\"name\":");
     mt_strbuf_add_json(out, constraint->name);
-    mt_space_json_text(out, "expr", constraint->expr.source);
-    mt_space_json_text(out, "why", or_null(constraint->why));
+    mt_strbuf_add_member(out, "expr", constraint->expr.source);
+    mt_strbuf_add_member(out, "why", or_null(constraint->why));
     mt_strbuf_add_char(out, '}');
 }
 
@@ -125,7 +116,7 @@ void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec)
 {
     mt_strbuf_add(out, "\"kernel\":");
     mt_strbuf_add_json(out, spec->name);
-    mt_space_json_text(out, "source", spec->source);
+    mt_strbuf_add_member(out, "source", spec->source);
     ADD_EACH("algorithms", add_variant, spec->algorithms, spec->algorithm_count);
     ADD_EACH("knobs", add_knob, spec->params + 1, spec->param_count - 1); /* the first is ALGO: the variants */
     ADD_EACH("constraints", add_constraint, spec->constraints, spec->constraint_count);

@@ -7,9 +7,7 @@
 
 /* Members without braces: kernel, source, variants, knobs, constraints, workloads. */
 void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec);
-/* Members without braces: name, values, workloads, default. */
+/* Members without braces: name, values, workloads, main. */
 void mt_space_json_shape(mt_strbuf *out, const mt_shape *shape);
-/* ,"name":"text", or null for NULL. */
-void mt_space_json_text(mt_strbuf *out, const char *name, const char *text);
 
 #endif

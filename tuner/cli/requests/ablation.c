@@ -76,10 +76,9 @@ typedef struct base_list {
 static mt_status add_base(void *context, const mt_measurement_row *row, mt_error *err)
 {
     base_list *list = context;
-    base *grown = mt_grow(list->items, list->count, &list->capacity, sizeof *grown);
-    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
-    list->items = grown;
-    grown[list->count++] = (base){
+    base *added = MT_APPEND(list->items, list->count, list->capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
+    *added = (base){
         .gpu_key = mt_strdup(row->gpu_key), .gpu_name = mt_strdup(row->gpu_name), .kernel = mt_strdup(row->kernel), .kernel_key = mt_strdup(row->kernel_key),
         .shape = mt_strdup(row->shape), .shape_key = mt_strdup(row->shape_key), .workload = mt_strdup(row->workload), .workload_key = mt_strdup(row->workload_key),
         .variant = mt_strdup(row->variant), .origin = row->origin, .l2 = row->outcome.timing.l2, .median_ns = row->outcome.timing.median_ns,
@@ -124,13 +123,12 @@ static mt_status add_neighbour(void *context, const mt_measurement_row *row, mt_
     size_t i = 0;
     while (i < b->count && strcmp(b->neighbours[i].variant, row->variant) != 0) i++;
     if (i == b->count) {
-        neighbour *grown = mt_grow(b->neighbours, b->count, &b->capacity, sizeof *grown);
-        if (!grown) {
+        neighbour *added = MT_APPEND(b->neighbours, b->count, b->capacity);
+        if (!added) {
             st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
             goto done;
         }
-        b->neighbours = grown;
-        grown[b->count++] = (neighbour){.change = mt_strdup(mt_strbuf_text(&change)), .variant = mt_strdup(row->variant)};
+        *added = (neighbour){.change = mt_strdup(mt_strbuf_text(&change)), .variant = mt_strdup(row->variant)};
     }
     neighbour *n = &b->neighbours[i];
     n->median_ns = row->outcome.timing.median_ns;

@@ -8,7 +8,7 @@ static const mt_plan_tensor *first_output(const mt_spec *spec, const mt_plan *pl
 {
     for (size_t i = 0; i < spec->arg_count; i++) {
         const mt_arg *arg = &spec->args[i];
-        if (arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT)) return &plan->args[i].tensor;
+        if (mt_arg_is_output(arg)) return &plan->args[i].tensor;
     }
     return NULL;
 }

@@ -23,10 +23,8 @@ static bool is_same_group(const mt_winner_group *group, const mt_codeless_row *r
 static mt_winner_group *group_of(mt_winner_list *list, const mt_codeless_row *row)
 {
     if (list->group_count && is_same_group(&list->groups[list->group_count - 1], row)) return &list->groups[list->group_count - 1];
-    mt_winner_group *grown = mt_grow(list->groups, list->group_count, &list->group_capacity, sizeof *grown);
-    if (!grown) return NULL;
-    list->groups = grown;
-    mt_winner_group *group = &grown[list->group_count++];
+    mt_winner_group *group = MT_APPEND(list->groups, list->group_count, list->group_capacity);
+    if (!group) return NULL;
     *group = (mt_winner_group){.kernel = mt_strdup(row->kernel), .kernel_key = mt_strdup(row->kernel_key), .gpu_key = mt_strdup(row->gpu_key), .gpu_name = mt_strdup(row->gpu_name),
                                .facts_json = mt_strdup(row->facts_json), .arch = mt_strdup(row->arch)};
     return group->kernel && group->kernel_key && group->gpu_key && group->gpu_name && group->facts_json && group->arch ? group : NULL;

@@ -33,10 +33,9 @@ static size_t gain(const cover *c, const mt_point *point)
 static mt_status pick(cover *c, size_t index, mt_error *err)
 {
     mt_point point;
-    size_t *points = mt_grow(c->points, c->count, &c->capacity, sizeof *points);
-    if (!points) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory choosing a covering sample");
-    c->points = points;
-    c->points[c->count++] = index;
+    size_t *added = MT_APPEND(c->points, c->count, c->capacity);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory choosing a covering sample");
+    *added = index;
     mt_space_at(c->space, index, &point);
     for (size_t i = 0; i < c->spec->param_count; i++)
         if (point.level[i] != MT_INACTIVE) *cell(c, &point, i) = true;

@@ -30,11 +30,8 @@ static mt_status parse(const mt_spec *spec, const char *where, const char *varia
 
 static mt_status add_text(mt_given_points *points, const mt_spec *spec, const mt_point *point, mt_error *err)
 {
-    char **texts = mt_grow(points->texts, points->text_count, &points->text_capacity, sizeof *texts);
-    if (!texts) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-    points->texts = texts;
-    texts[points->text_count] = mt_point_text(spec, point);
-    return texts[points->text_count++] ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    char **added = MT_APPEND(points->texts, points->text_count, points->text_capacity);
+    return added && (*added = mt_point_text(spec, point)) ? MT_OK : mt_no_memory("tune", err);
 }
 
 static mt_status add_points(mt_given_points *points, const mt_space *space, size_t index, mt_error *err)

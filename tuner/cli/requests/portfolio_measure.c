@@ -37,11 +37,8 @@ static mt_status add_shape(void *context, const mt_measurement_row *row, mt_erro
     for (size_t i = 0; i < shapes->count; i++) {
         if (strcmp(shapes->keys[i], row->shape_key) == 0) return MT_OK;
     }
-    char **keys = mt_grow(shapes->keys, shapes->count, &shapes->capacity, sizeof *keys);
-    if (!keys) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    shapes->keys = keys;
-    keys[shapes->count] = mt_strdup(row->shape_key);
-    return keys[shapes->count++] ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    char **added = MT_APPEND(shapes->keys, shapes->count, shapes->capacity);
+    return added && (*added = mt_strdup(row->shape_key)) ? MT_OK : mt_no_memory("portfolio", err);
 }
 
 static mt_status find_shapes(const mt_portfolio_bench_options *options, mt_store *store, tuned_shapes *shapes, mt_error *err)

@@ -12,22 +12,20 @@
 
 mt_status mt_portfolio_tasks_add(mt_portfolio_tasks *tasks, const mt_shape *shape, const mt_workload *workload, mt_error *err)
 {
-    mt_session_given *given = mt_grow(tasks->given, tasks->count, &tasks->capacity, sizeof *given);
-    if (!given) return mt_no_memory("portfolio", err);
-    tasks->given = given;
-    given[tasks->count++] = (mt_session_given){.shape = shape, .workload = workload};
+    mt_session_given *added = MT_APPEND(tasks->given, tasks->count, tasks->capacity);
+    if (!added) return mt_no_memory("portfolio", err);
+    *added = (mt_session_given){.shape = shape, .workload = workload};
     return MT_OK;
 }
 
 mt_status mt_portfolio_tasks_add_variant(mt_portfolio_tasks *tasks, char *text, mt_error *err)
 {
-    char **texts = text ? mt_grow(tasks->texts, tasks->text_count, &tasks->text_capacity, sizeof *texts) : NULL;
-    if (!texts) {
+    char **added = text ? MT_APPEND(tasks->texts, tasks->text_count, tasks->text_capacity) : NULL;
+    if (!added) {
         mt_free(text);
         return mt_no_memory("portfolio", err);
     }
-    tasks->texts = texts;
-    texts[tasks->text_count++] = text;
+    *added = text;
     tasks->given[tasks->count - 1].variant_count++;
     return MT_OK;
 }

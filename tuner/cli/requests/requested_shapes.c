@@ -19,11 +19,8 @@ static mt_status add_shape(mt_requested_shapes *wanted, const char *name, size_t
     mt_names *shapes = &wanted->shapes;
     for (size_t i = 0; i < shapes->count; i++)
         if (strlen(shapes->items[i]) == length && memcmp(shapes->items[i], name, length) == 0) return MT_OK;
-    char **items = mt_grow(shapes->items, shapes->count, &shapes->capacity, sizeof *items);
-    if (!items) return mt_no_memory("tune", err);
-    shapes->items = items;
-    items[shapes->count] = mt_strndup(name, length);
-    return items[shapes->count] ? shapes->count++, MT_OK : mt_no_memory("tune", err);
+    char **added = MT_APPEND(shapes->items, shapes->count, shapes->capacity);
+    return added && (*added = mt_strndup(name, length)) ? MT_OK : mt_no_memory("tune", err);
 }
 
 void mt_requested_shapes_free(mt_requested_shapes *wanted)

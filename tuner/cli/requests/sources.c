@@ -19,12 +19,9 @@ static mt_status see_state(void *context, const char *name, const char *key, mt_
     mt_sources *sources = context;
     mt_source_states *states = find(sources, name);
     if (!states) {
-        mt_source_states *items = mt_grow(sources->items, sources->count, &sources->capacity, sizeof *items);
-        if (items) sources->items = items;
-        char *kernel = items ? mt_strdup(name) : NULL;
-        if (!kernel) return MT_FAIL(err, MT_ERR_NO_MEMORY, "kernels: out of memory");
-        states = &items[sources->count++];
-        *states = (mt_source_states){.kernel = kernel};
+        if (!(states = MT_APPEND(sources->items, sources->count, sources->capacity))) return mt_no_memory("kernels", err);
+        *states = (mt_source_states){.kernel = mt_strdup(name)};
+        if (!states->kernel) return mt_no_memory("kernels", err);
     }
     states->count++;
     snprintf(states->newest.hex, sizeof states->newest.hex, "%s", key);
