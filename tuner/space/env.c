@@ -11,7 +11,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/env_internal.h"
-#include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 typedef enum let_state { LET_UNKNOWN, LET_KNOWN, LET_FAILED } let_state;
 

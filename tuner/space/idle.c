@@ -4,7 +4,7 @@
 
 #include "tuner/base/text.h"
 #include "tuner/space/macros.h"
-#include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 static bool may_stand_in(const mt_source *source, const mt_param *param)
 {

@@ -4,7 +4,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/space_internal.h"
-#include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 /* ---- making ---- */
 

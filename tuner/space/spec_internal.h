@@ -3,7 +3,7 @@
 #define MT_SPACE_SPEC_INTERNAL_H
 
 #include "tuner/space/ini.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec_scope.h"
 #include "tuner/space/split.h"
 
 typedef enum mt_section_kind {
@@ -67,9 +67,9 @@ struct mt_key_rule {
 };
 
 const mt_key_rule *mt_rules(mt_rule_set set, size_t *count);
-/* Refuses unknown and missing keys. */
 /* Keys of earlier versions, also where free names are allowed: an error that says the name of today. */
 mt_status mt_rules_refuse_former(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err);
+/* Refuses unknown, earlier and missing keys. */
 mt_status mt_rules_check(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err);
 /* Parses the keys of one pass, in the table's order. */
 mt_status mt_rules_apply(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_rule_pass pass, void *object, mt_error *err);
@@ -97,19 +97,12 @@ mt_status mt_parse_expr_list(mt_reader *, const mt_key_rule *, const mt_ini_entr
 
 /* ---- names and expressions (spec_scope.c) ---- */
 
-enum { MT_NO_SLOT = UINT32_MAX };
 /* Builds slot_names once shapes, knobs and lets' names are known. */
 mt_status mt_scope_build(mt_reader *reader, mt_error *err);
-uint32_t mt_scope_slot(const mt_spec *spec, const char *name); /* MT_NO_SLOT when there is none; loop variables are not found here */
 /* mt_expr_parse of what stands in that line, so that a message says its column there. The scope's column is set. */
 mt_status mt_reader_parse(const mt_reader *reader, int line, const char *text, mt_expr_scope *scope, mt_expr *out, mt_error *err);
 /* Parses and binds. `want` is INT (booleans promote), BOOL, or LIST for "any type". */
 mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type want, mt_expr *out, mt_error *err);
-/* Bit i: the expression reads params[i], directly or through lets. 0 for an absent expression. */
-uint64_t mt_scope_knobs(const mt_spec *spec, const mt_expr *expr);
-uint64_t mt_scope_knobs_of_text(const mt_spec *spec, const char *text); /* of the ${NAME} in a text */
-uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg);
-uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch);
 /* Names of the knobs in the mask, for messages. */
 const char *mt_scope_knob_list(const mt_spec *spec, uint64_t knobs, char *out, size_t size);
 /* Calls visit for each ${NAME} of text until it fails; refuses an unclosed ${. */
