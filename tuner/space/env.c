@@ -109,7 +109,7 @@ void mt_env_set_knob(mt_env *env, size_t param, int level)
     const mt_spec *spec = env->spec;
     put_knob(env, param, level);
     for (size_t i = 0; i < spec->let_count; i++) {
-        if (spec->owned->let_knobs[i] >> param & 1) forget_let(env, i);
+        if (spec->let_knobs[i] >> param & 1) forget_let(env, i);
     }
 }
 

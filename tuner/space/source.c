@@ -11,6 +11,7 @@
 #include "tuner/space/host_header.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/spec_scope.h"
+#include "tuner/space/split.h"
 
 enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 1000 /* that may name a file, of one file */, NO_FOLDER = -1 };
 

@@ -176,6 +176,7 @@ typedef struct mt_spec {
     mt_shape *shapes;           size_t shape_count;
     mt_workload *workloads;     size_t workload_count;   /* at least the implicit one */
     mt_let *lets;               size_t let_count;        /* [let]s, then the helper lines of [model], from model_let on */
+    uint64_t *let_knobs;                                 /* per let: bit i = reads params[i], directly or through other lets; NULL until lets are read */
     size_t model_let;
     mt_algorithm *algorithms;   size_t algorithm_count;
     mt_param *params;           size_t param_count;      /* params[0] = ALGO */

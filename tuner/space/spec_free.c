@@ -88,7 +88,7 @@ static void free_owned(mt_spec *spec)
 {
     struct mt_ini_data *owned = spec->owned;
     if (!owned) return;
-    mt_free(owned->let_knobs);
+    mt_free(spec->let_knobs);
     size_t names = spec->shape_count ? spec->shapes[0].setting_count : 0;
     for (size_t i = 0; owned->shape_strings && i < names; i++) mt_free(owned->shape_strings[i]);
     mt_free(owned->shape_strings);

@@ -14,7 +14,6 @@ extern const char *const mt_section_names[MT_SECTION_COUNT];
 
 /* What is known beyond the public struct. */
 struct mt_ini_data {
-    uint64_t *let_knobs;         /* per let: bit i = reads params[i], directly or through other lets; NULL until lets are read */
     const char ***shape_strings; /* per shape value: the strings it has in the shapes (borrowed) */
     size_t *shape_string_counts;
     mt_ini ini;                  /* as it was read, the short forms written out */

@@ -390,7 +390,7 @@ mt_status mt_read_let(mt_reader *reader, size_t let, mt_error *err)
     mt_status st = mt_scope_expr(reader, entry->line, value, MT_TYPE_LIST, &spec->lets[let].expr, err);
     mt_free(value);
     if (st != MT_OK) return st;
-    spec->owned->let_knobs[let] = mt_scope_knobs(spec, &spec->lets[let].expr);
+    spec->let_knobs[let] = mt_scope_knobs(spec, &spec->lets[let].expr);
     reader->let_limit = let + 1;
     return MT_OK;
 }
@@ -399,8 +399,8 @@ mt_status mt_read_lets(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_spec *spec = reader->spec;
-    spec->owned->let_knobs = mt_alloc(spec->let_count, sizeof *spec->owned->let_knobs);
-    if (!spec->owned->let_knobs) return mt_reader_no_memory(reader, err);
+    spec->let_knobs = mt_alloc(spec->let_count, sizeof *spec->let_knobs);
+    if (!spec->let_knobs) return mt_reader_no_memory(reader, err);
     for (size_t i = 0; i < spec->model_let; i++) MT_TRY(mt_read_let(reader, i, err));
 done:
     return st;

@@ -154,7 +154,7 @@ static uint64_t knobs_of_slot(const mt_spec *spec, uint32_t slot)
 {
     if (slot == MT_NO_SLOT || slot < spec->param_slot) return 0;
     if (slot < spec->let_slot) return UINT64_C(1) << (slot - spec->param_slot);
-    return spec->owned->let_knobs ? spec->owned->let_knobs[slot - spec->let_slot] : 0;
+    return spec->let_knobs ? spec->let_knobs[slot - spec->let_slot] : 0;
 }
 
 uint64_t mt_scope_knobs(const mt_spec *spec, const mt_expr *expr)

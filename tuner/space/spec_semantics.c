@@ -1,6 +1,7 @@
 /* One normalised text of what decides which code runs on which numbers. Sorted lines, programs instead of sources: moving sections,
  * reformatting an expression or renaming a loop variable's spacing changes nothing. */
 #include "tuner/space/spec_scope.h"
+#include "tuner/space/split.h"
 
 #include <stdlib.h>
 #include <string.h>
