@@ -1,5 +1,6 @@
 /* [arg]: tensors, tensor maps and scalars. */
 #include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Rules that span sections: names are unique, outputs do not depend on knobs, launches exist and take what exists. */
 #include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 #include <stdio.h>
 #include <string.h>

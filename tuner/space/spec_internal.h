@@ -3,7 +3,7 @@
 #define MT_SPACE_SPEC_INTERNAL_H
 
 #include "tuner/space/ini.h"
-#include "tuner/space/spec_scope.h"
+#include "tuner/space/spec.h"
 #include "tuner/space/split.h"
 
 typedef enum mt_section_kind {

@@ -1,5 +1,6 @@
 /* [launch] and [prepare], and the reference's launch when the file gives none. */
 #include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* [model]: what a problem costs at least, and what a point of the space is believed to take. */
 #include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 #include <string.h>
 

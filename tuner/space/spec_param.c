@@ -1,5 +1,6 @@
 /* [algorithm], [param], [let] and [constraint]: the knobs and what they must keep. */
 #include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 #include <inttypes.h>
 #include <string.h>

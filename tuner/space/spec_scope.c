@@ -1,5 +1,6 @@
 /* Names that expressions may use, their slots, and which knobs an expression depends on. */
 #include "tuner/space/spec_internal.h"
+#include "tuner/space/spec_scope.h"
 
 #include <stdio.h>
 #include <string.h>
