@@ -78,7 +78,8 @@ typedef struct export_state {
     mt_strbuf text;
     mt_recording_context line1;
     bool answers_only;
-    mt_recording_answers answers, told; /* told: the kernel's variants in the order of their first rows */
+    mt_recording_answers answers;
+    mt_texts told; /* the kernel's variants in the order of their first rows */
     int64_t kernel;      /* of the subject before; 0 = none */
 } export_state;
 
@@ -232,14 +233,14 @@ mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measu
 }
 
 /* Variants that answer for one shape are measured on the others: their texts would be half of the file. */
-static mt_status find_told(mt_recording_answers *told, const char *variant, int64_t *number, mt_error *err)
+static mt_status find_told(mt_texts *told, const char *variant, int64_t *number, mt_error *err)
 {
     for (size_t i = 0; i < told->count; i++) {
         *number = (int64_t)i;
-        if (strcmp(told->variants[i], variant) == 0) return MT_OK;
+        if (strcmp(told->items[i], variant) == 0) return MT_OK;
     }
     *number = -1;
-    return mt_recording_answers_add(told, variant) ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+    return mt_texts_add(told, variant, err);
 }
 
 static mt_status write_row(void *context, const mt_measurement_row *row, mt_error *err)
@@ -314,9 +315,9 @@ mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool
     for (size_t i = 0; i < list.count; i++) {
         int64_t kernel;
         if (answers_only) MT_TRY(mt_recording_find_answers(store, list.ids[i], &export.answers, err));
-        if (answers_only && export.answers.count == 0) continue;
+        if (answers_only && export.answers.variants.count == 0) continue;
         MT_TRY(kernel_of(store, list.ids[i], &kernel, err));
-        if (kernel != export.kernel) mt_recording_answers_free(&export.told);
+        if (kernel != export.kernel) mt_texts_free(&export.told);
         MT_TRY(write_subject(&export, list.ids[i], (mt_recording_header){kernel == export.kernel, answers_only}, filter && filter->with_samples && !answers_only, err));
         export.kernel = kernel;
     }
@@ -325,7 +326,7 @@ mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool
 done:
     mt_free(list.ids);
     mt_recording_answers_free(&export.answers);
-    mt_recording_answers_free(&export.told);
+    mt_texts_free(&export.told);
     mt_strbuf_free(&export.text);
     return st;
 }

@@ -16,12 +16,6 @@ static const char answers_sql[] =
     "UNION SELECT variant_id FROM landmark WHERE subject_id = ?1 "
     "UNION SELECT p.variant_id FROM portfolio_shape s JOIN portfolio_variant p ON p.portfolio_id = s.portfolio_id WHERE s.subject_id = ?1) ORDER BY v.text";
 
-bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant)
-{
-    char **added = MT_APPEND(answers->variants, answers->count, answers->capacity);
-    return added && (*added = mt_strdup(variant));
-}
-
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
 {
     mt_status st;
@@ -30,22 +24,21 @@ mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recordi
                       MT_IN(MT_INT(subject)), MT_OUT(MT_TO_TEXT(&answers->winner)), err));
     mt_sql_args rows = mt_sql_query(store, answers_sql, MT_IN(MT_INT(subject)), &st, err);
     while (mt_sql_each(store, &rows, "list what answers", &st, err))
-        if (!mt_recording_answers_add(answers, mt_sql_column(rows.statement, 0))) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+        st = mt_texts_add(&answers->variants, mt_sql_column(rows.statement, 0), err);
 done:
     return st;
 }
 
 void mt_recording_answers_free(mt_recording_answers *answers)
 {
-    for (size_t i = 0; i < answers->count; i++) mt_free(answers->variants[i]);
-    mt_free(answers->variants);
+    mt_texts_free(&answers->variants);
     mt_free(answers->winner);
     *answers = (mt_recording_answers){0};
 }
 
 bool mt_recording_is_answer(const mt_recording_answers *answers, const char *variant)
 {
-    return answers->count && bsearch(&variant, answers->variants, answers->count, sizeof *answers->variants, mt_text_order);
+    return answers->variants.count && bsearch(&variant, answers->variants.items, answers->variants.count, sizeof *answers->variants.items, mt_text_order);
 }
 
 /* Logs are for whoever develops the kernel; why a variant is no answer fits a line. */

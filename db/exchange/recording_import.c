@@ -30,7 +30,7 @@ typedef struct import_state {
     int64_t last_before;       /* the newest measurement before this subject's */
     int64_t version;           /* of the format */
     mt_known_knobs knobs;            /* of the kernel at hand */
-    mt_recording_answers told; /* NUMBERED: the kernel's variants in the order of their first rows */
+    mt_texts told;             /* NUMBERED: the kernel's variants in the order of their first rows */
     int64_t count_lost_in;     /* the line in which a variant may have been told that nobody can read: what is told behind it has no number that is known; 0 = none */
     mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
     mt_strbuf final;           /* of the subject at hand, stored behind its rows; "" = none */
@@ -66,7 +66,7 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     bool is_same = strcmp(mt_strbuf_text(&name), mt_strbuf_text(&import->kernel)) == 0;
     kernel->spec_json = "{}"; /* not known: replaces nothing */
     if (sqlite3_column_type(statement, 7) != SQLITE_NULL) {
-        mt_recording_answers_free(&import->told);
+        mt_texts_free(&import->told);
         import->count_lost_in = 0;
     }
     if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) st = mt_line_text(&import->from, statement, 7, "\"kernel.spec\"", 1, &kernel->spec_json, err);
@@ -295,7 +295,7 @@ static mt_status find_told(const import_state *import, sqlite3_stmt *statement, 
     if (st != MT_OK) return st;
     snprintf(why, sizeof why, "of line %lld nobody knows whether it told a variant, so that this number is of none that is known:", (long long)import->count_lost_in);
     if (number >= (int64_t)import->told.count) return mt_line_fail(&import->from, import->count_lost_in ? why : "no variant has this number yet:", mt_sql_column(statement, 0), err);
-    *variant = import->told.variants[number];
+    *variant = import->told.items[number];
     return MT_OK;
 }
 
@@ -304,8 +304,8 @@ static mt_status read_variant(import_state *import, sqlite3_stmt *statement, con
 {
     if (import->version == MT_RECORDING_NUMBERED && sqlite3_column_type(statement, 0) == SQLITE_INTEGER) return find_told(import, statement, variant, err);
     mt_status st = mt_line_text(&import->from, statement, 0, "\"v\"", 0, variant, err);
-    if (st != MT_OK || import->version != MT_RECORDING_NUMBERED || import->count_lost_in || mt_recording_answers_add(&import->told, *variant)) return st;
-    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
+    if (st != MT_OK || import->version != MT_RECORDING_NUMBERED || import->count_lost_in) return st;
+    return mt_texts_add(&import->told, *variant, err);
 }
 
 /* A line that can't be read may have begun another subject where it holds something that only such lines do: then rows behind it are of none that is known, and never of the subject before. Else it may have been
@@ -502,7 +502,7 @@ done:
     mt_left_out_end(&import.left_out);
     if (left_out) *left_out = import.left_out.count;
     mt_lines_close(import.from.lines);
-    mt_recording_answers_free(&import.told);
+    mt_texts_free(&import.told);
     mt_known_knobs_free(&import.knobs);
     mt_strbuf_free(&import.kernel);
     mt_strbuf_free(&import.final);

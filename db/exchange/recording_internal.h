@@ -4,6 +4,7 @@
 
 #include "db/exchange/recording.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/texts.h"
 
 /* What line 1 of a recording says, so that rows need not repeat it. */
 typedef struct mt_recording_context {
@@ -36,13 +37,11 @@ enum { MT_RECORDING_PLAIN = 1, MT_RECORDING_NUMBERED = 2 };
 
 /* Variants, of a subject sorted; zeroed = none. */
 typedef struct mt_recording_answers {
-    char **variants;
-    size_t count, capacity;
+    mt_texts variants;
     char *winner; /* of the subject; NULL = it has none */
 } mt_recording_answers;
 /* What lookups need of a subject; nothing when it has no winner. Replaces what was there. */
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err);
-bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant); /* copies; false = no memory */
 bool mt_recording_is_answer(const mt_recording_answers *answers, const char *variant);
 void mt_recording_answers_free(mt_recording_answers *answers);
 /* Takes off the row what only its own machine's report needs, and what nobody asks of a variant that did not win; `line`, empty, holds the text that stays. */

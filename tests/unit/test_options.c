@@ -6,7 +6,7 @@
 typedef struct values {
     bool flag;
     const char *text;
-    mt_words words, texts;
+    mt_texts words, texts;
     int choice;
     int64_t count, seed;
     double seconds;

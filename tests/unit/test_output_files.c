@@ -65,7 +65,7 @@ static mt_status check(const mt_command *c, const mt_option *out, const char *pa
     char *words[] = {(char *)(uintptr_t)mt_strbuf_text(&word)};
     ck_assert_ptr_nonnull(values);
     *(const char **)(void *)(values + out->offset) = path;
-    if (in && in->kind == MT_OPTION_INPUTS) *(mt_words *)(void *)(values + in->offset) = (mt_words){words, 1, 1};
+    if (in && in->kind == MT_OPTION_INPUTS) *(mt_texts *)(void *)(values + in->offset) = (mt_texts){words, 1, 1};
     else if (in) *(const char **)(void *)(values + in->offset) = input;
     *err = (mt_error){0};
     mt_status st = mt_output_files_check(c->name, c->options, values, &parsed, err);

@@ -48,19 +48,13 @@ static mt_status unknown(const parser *p, const char *word, size_t name_length, 
     return MT_FAIL(err, MT_ERR_USAGE, "%s: unknown option '%s'; 'msda-tune help %s' lists them", p->command, word, p->command);
 }
 
-static mt_status add_word(mt_words *words, const char *text, size_t length, mt_error *err)
-{
-    char **added = MT_APPEND(words->items, words->count, words->capacity);
-    return added && (*added = mt_strndup(text, length)) ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory reading the command line");
-}
-
-static mt_status add_words(const parser *p, const mt_option *o, mt_words *words, const char *text, mt_error *err)
+static mt_status add_words(const parser *p, const mt_option *o, mt_texts *words, const char *text, mt_error *err)
 {
     const char *whole = text;
     for (;;) {
         size_t length = strcspn(text, ",");
         if (!length) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s: '%s' has an empty word; expected words with one comma in between", p->command, o->name, whole);
-        mt_status st = add_word(words, text, length, err);
+        mt_status st = mt_texts_take(words, mt_strndup(text, length), err);
         if (st != MT_OK) return st;
         if (!text[length]) return MT_OK;
         text += length + 1;
@@ -119,7 +113,7 @@ static mt_status set(const parser *p, const mt_option *o, const char *text, mt_e
     case MT_OPTION_FOLDER: *(const char **)field = text; return MT_OK;
     case MT_OPTION_WORDS: return add_words(p, o, field, text, err);
     case MT_OPTION_TEXTS:
-    case MT_OPTION_INPUTS: return add_word(field, text, strlen(text), err);
+    case MT_OPTION_INPUTS: return mt_texts_take(field, mt_strndup(text, strlen(text)), err);
     case MT_OPTION_CHOICE: return set_choice(p, o, text, field, err);
     case MT_OPTION_COUNT: return set_whole(p, o, text, 1, field, err);
     case MT_OPTION_SEED: return set_whole(p, o, text, 0, field, err);
@@ -186,10 +180,7 @@ void mt_option_free(const mt_option *options, void *values, mt_parsed *parsed)
 {
     for (const mt_option *o = options; o && o->name; o++) {
         if (!is_list(o)) continue;
-        mt_words *words = (void *)((unsigned char *)values + o->offset);
-        for (size_t i = 0; i < words->count; i++) mt_free(words->items[i]);
-        mt_free(words->items);
-        *words = (mt_words){0};
+        mt_texts_free((void *)((unsigned char *)values + o->offset));
     }
     mt_free(parsed->operands);
     *parsed = (mt_parsed){0};

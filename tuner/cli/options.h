@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tuner/base/status.h"
+#include "tuner/base/texts.h"
 
 /* The kind says what the field at `offset` is. */
 typedef enum mt_option_kind {
     MT_OPTION_FLAG,     /* bool */
     MT_OPTION_TEXT,     /* const char *, from argv; the last one given counts */
-    MT_OPTION_WORDS,    /* mt_words: may be repeated; commas separate too */
-    MT_OPTION_TEXTS,    /* mt_words: may be repeated; taken as they are */
+    MT_OPTION_WORDS,    /* mt_texts, the parser's (mt_option_free): may be repeated; commas separate too */
+    MT_OPTION_TEXTS,    /* mt_texts: may be repeated; taken as they are */
     MT_OPTION_CHOICE,   /* int: 1 + index among the words of `value` ("cold|warm"); 0 = not given */
     MT_OPTION_COUNT,    /* int64_t, at least 1; 0 = not given */
     MT_OPTION_SEED,     /* int64_t, at least 0 */
@@ -25,13 +25,8 @@ typedef enum mt_option_kind {
     MT_OPTION_OUTPUT,   /* a file that it writes or appends to; "-" is standard output */
     MT_OPTION_PAGE,     /* the same of whole pages: where something lies there already, it must be a regular file */
     MT_OPTION_FOLDER,   /* a folder that it fills */
-    MT_OPTION_INPUTS    /* mt_words as of MT_OPTION_TEXTS, NAME=FILE each: files that it reads */
+    MT_OPTION_INPUTS    /* mt_texts as of MT_OPTION_TEXTS, NAME=FILE each: files that it reads */
 } mt_option_kind;
-
-typedef struct mt_words {
-    char **items; /* owned by the parser (mt_option_free) */
-    size_t count, capacity;
-} mt_words;
 
 typedef struct mt_option {
     const char *name;   /* without the dashes */

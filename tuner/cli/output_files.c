@@ -23,9 +23,9 @@ static const char *text_of(const mt_option *option, const void *values)
     return *(const char *const *)((const unsigned char *)values + option->offset);
 }
 
-static const mt_words *words_of(const mt_option *option, const void *values)
+static const mt_texts *words_of(const mt_option *option, const void *values)
 {
-    return (const mt_words *)((const unsigned char *)values + option->offset);
+    return (const mt_texts *)((const unsigned char *)values + option->offset);
 }
 
 static bool is_output(mt_option_kind kind)
@@ -105,7 +105,7 @@ static mt_status differs_from_default_database(const output *out)
     return st;
 }
 
-static mt_status differs_from_inputs(const output *out, const mt_option *option, const mt_words *words)
+static mt_status differs_from_inputs(const output *out, const mt_option *option, const mt_texts *words)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < words->count && st == MT_OK; i++) {

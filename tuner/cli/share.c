@@ -37,7 +37,7 @@ static mt_status try_shared(const char *given, const char *suffix, char **path, 
 
 static mt_status no_such_space(const char *given, mt_error *err)
 {
-    mt_names names = {0};
+    mt_texts names = {0};
     mt_strbuf list = {0};
     mt_status st = mt_share_spaces(&names, err);
     if (st != MT_OK) goto done;
@@ -49,7 +49,7 @@ static mt_status no_such_space(const char *given, mt_error *err)
                  names.count ? "; shipped with the tool: " : "", mt_strbuf_text(&list));
 done:
     mt_strbuf_free(&list);
-    mt_names_free(&names);
+    mt_texts_free(&names);
     return st;
 }
 
@@ -72,40 +72,19 @@ done:
     return st;
 }
 
-/* Takes the name, which may be NULL, over. */
-static mt_status take_name(mt_names *names, char *name, mt_error *err)
-{
-    char **added = name ? MT_APPEND(names->items, names->count, names->capacity) : NULL;
-    if (added) *added = name;
-    else mt_free(name);
-    return added ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory gathering names");
-}
-
-mt_status mt_names_add(mt_names *names, const char *name, mt_error *err)
-{
-    return take_name(names, mt_strdup(name), err);
-}
-
-mt_status mt_share_spaces(mt_names *names, mt_error *err)
+mt_status mt_share_spaces(mt_texts *names, mt_error *err)
 {
     char *folder = NULL;
     mt_status st = mt_share_file("search_spaces", &folder, err);
     DIR *dir = st == MT_OK ? opendir(folder) : NULL;
     for (struct dirent *entry; dir && st == MT_OK && (entry = readdir(dir));) {
         size_t length = strlen(entry->d_name);
-        if (length > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 4, ".ini") == 0) st = take_name(names, mt_path_stem(entry->d_name), err);
+        if (length > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 4, ".ini") == 0) st = mt_texts_take(names, mt_path_stem(entry->d_name), err);
     }
     if (dir) closedir(dir);
     if (names->count) qsort(names->items, names->count, sizeof *names->items, mt_text_order);
     mt_free(folder);
     return st;
-}
-
-void mt_names_free(mt_names *names)
-{
-    for (size_t i = 0; i < names->count; i++) mt_free(names->items[i]);
-    mt_free(names->items);
-    *names = (mt_names){0};
 }
 
 mt_status mt_share_recordings(const char *given, mt_store **store, mt_error *err)

@@ -6,19 +6,14 @@
 #include "db/store/store.h"
 #include "tuner/base/status.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/texts.h"
 
 /* <share>/<relative>; mt_free it. */
 mt_status mt_share_file(const char *relative, char **path, mt_error *err);
 /* `given` as it is, else <share>/search_spaces/<given>, else that with ".ini". NOT_FOUND names the spaces that there are. mt_free *path. */
 mt_status mt_share_space(const char *given, char **path, mt_error *err);
-/* Stems of the .ini files in <share>/search_spaces, sorted; mt_share_names_free. A missing folder gives none. */
-typedef struct mt_names {
-    char **items;
-    size_t count, capacity;
-} mt_names;
-mt_status mt_share_spaces(mt_names *names, mt_error *err);
-mt_status mt_names_add(mt_names *names, const char *name, mt_error *err); /* a copy of it, at the end; NO_MEMORY */
-void mt_names_free(mt_names *names);
+/* Stems of the .ini files in <share>/search_spaces, sorted; a missing folder gives none. */
+mt_status mt_share_spaces(mt_texts *names, mt_error *err);
 
 /* Opens a database of recordings for reading: `given`, or the shipped one when NULL. */
 mt_status mt_share_recordings(const char *given, mt_store **store, mt_error *err);

@@ -22,7 +22,7 @@
 
 typedef struct check_values {
     const char *space, *gpu, *arch;
-    mt_words shapes;
+    mt_texts shapes;
     int64_t jobs;
     double compile_limit_s;
     bool sample, list, no_cache, json;
@@ -282,7 +282,7 @@ done:
 
 static bool is_wanted(const checking *c, const mt_shape *shape)
 {
-    const mt_names *wanted = &c->wanted.shapes;
+    const mt_texts *wanted = &c->wanted.shapes;
     if (!wanted->count) return shape->is_main;
     for (size_t i = 0; i < wanted->count; i++)
         if (strcmp(wanted->items[i], shape->name) == 0) return true;

@@ -48,23 +48,23 @@ static void read_words(int count, char **words, const char **operands, position 
     p->option = mt_option_find(p->command->options, p->value, &p->value);
 }
 
-static void add_commands(mt_names *names)
+static void add_commands(mt_texts *names)
 {
     mt_error ignored = {0};
     for (size_t i = 0; i < mt_command_count(); i++)
-        if (mt_command_at(i)->summary) mt_names_add(names, mt_command_at(i)->name, &ignored);
+        if (mt_command_at(i)->summary) mt_texts_add(names, mt_command_at(i)->name, &ignored);
 }
 
-static void add_options(const mt_option *options, mt_names *names)
+static void add_options(const mt_option *options, mt_texts *names)
 {
     mt_error ignored = {0};
     char name[64];
     for (const mt_option *o = options; o && o->name; o++) {
         snprintf(name, sizeof name, "--%s", o->name);
-        mt_names_add(names, name, &ignored);
+        mt_texts_add(names, name, &ignored);
     }
     snprintf(name, sizeof name, "--%s", mt_option_of_all.name);
-    mt_names_add(names, name, &ignored);
+    mt_texts_add(names, name, &ignored);
 }
 
 /* Names with commas in between, of which the last is being typed. Values of a shape, "N=1;H=92,46", have commas of their own. */
@@ -82,7 +82,7 @@ static bool is_shown(const char *name)
 }
 
 /* Each name that begins as what is typed from `typed` on, behind what stands before that in `word`. */
-static void print_names(mt_names *names, const char *word, const char *typed, bool is_list)
+static void print_names(mt_texts *names, const char *word, const char *typed, bool is_list)
 {
     const char *last = "";
     if (names->count) qsort(names->items, names->count, sizeof *names->items, mt_text_order);
@@ -95,7 +95,7 @@ static void print_names(mt_names *names, const char *word, const char *typed, bo
     }
 }
 
-static void answer(int count, char **words, position *p, mt_names *names)
+static void answer(int count, char **words, position *p, mt_texts *names)
 {
     const char *word = words[count - 1], *typed = word;
     bool is_list = false;
@@ -114,7 +114,7 @@ static void answer(int count, char **words, position *p, mt_names *names)
 
 static int run_raw(int argc, char **argv)
 {
-    mt_names names = {0};
+    mt_texts names = {0};
     if (argc == 0) return 0;
     bool is_named = argv[0][0] != '-';
     position p = {.command = mt_command_find(is_named ? argv[0] : "tune")};
@@ -127,7 +127,7 @@ static int run_raw(int argc, char **argv)
         read_words(argc - is_named, argv + is_named, operands, &p);
         answer(argc - is_named, argv + is_named, &p, &names);
     }
-    mt_names_free(&names);
+    mt_texts_free(&names);
     mt_free(operands);
     return fflush(stdout) == 0 ? 0 : 1;
 }

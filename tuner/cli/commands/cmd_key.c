@@ -29,7 +29,7 @@ static const mt_option options[] = {
 /* The shipped space whose [kernel] name is `kernel`. */
 static mt_status find_kernel(const char *kernel, mt_spec **spec, mt_error *err)
 {
-    mt_names spaces = {0};
+    mt_texts spaces = {0};
     const char *near;
     char *path = NULL, *names[64];
     size_t count = 0;
@@ -54,7 +54,7 @@ static mt_status find_kernel(const char *kernel, mt_spec **spec, mt_error *err)
 done:
     for (size_t i = 0; i < count; i++) mt_free(names[i]);
     mt_free(path);
-    mt_names_free(&spaces);
+    mt_texts_free(&spaces);
     return st;
 }
 

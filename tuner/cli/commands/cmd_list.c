@@ -59,7 +59,7 @@ static void print_spec(const mt_spec *spec)
 /* A space that does not load is listed with its error: a broken file must not hide the others. */
 static mt_status list_spaces(mt_error *err)
 {
-    mt_names names = {0};
+    mt_texts names = {0};
     mt_status st = mt_share_spaces(&names, err);
     printf("Search spaces (--space NAME or a file of your own):\n");
     for (size_t i = 0; i < names.count && st == MT_OK; i++) {
@@ -77,7 +77,7 @@ static mt_status list_spaces(mt_error *err)
         mt_free(path);
     }
     if (st == MT_OK && !names.count) printf("  none\n");
-    mt_names_free(&names);
+    mt_texts_free(&names);
     return st;
 }
 

@@ -8,7 +8,7 @@
 
 typedef struct lookup_values {
     const char *gpu, *kernel, *shape, *workload, *space, *db;
-    mt_words set;
+    mt_texts set;
     bool json;
 } lookup_values;
 

@@ -8,7 +8,7 @@
 typedef struct quarantine_values {
     mt_filter_values filter;
     const char *db;
-    mt_words lift;
+    mt_texts lift;
     bool all, json;
 } quarantine_values;
 

@@ -16,7 +16,7 @@
 typedef struct report_values {
     mt_filter_values filter;
     mt_diff_sides_values sides;
-    mt_words sections;
+    mt_texts sections;
     const char *db, *output, *misses;
     int format;
     bool diff, variants, check;

@@ -170,7 +170,7 @@ static bool replays(const mt_arguments *arguments)
 
 static mt_status plan_gpus(planning *p, mt_error *err)
 {
-    const mt_words *types = &p->values->gpu_types;
+    const mt_texts *types = &p->values->gpu_types;
     bool compiles = p->values->compile != 3 && p->check_words.length && !replays(p->arguments);
     p->gpu_count = types->count ? types->count : 1;
     p->gpus = mt_alloc(p->gpu_count, sizeof *p->gpus);

@@ -31,7 +31,7 @@ enum { BOTH_L2 = 3 /* "cold,warm" among the choices */ };
 
 typedef struct tune_values {
     const char *gpu, *space, *strategy, *db, *arch, *recordings, *from_misses;
-    mt_words shapes, workloads, inputs;
+    mt_texts shapes, workloads, inputs;
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
     int l2, reuse, guard, objective;
@@ -120,7 +120,7 @@ static mt_status unknown_name(const char *option, const char *name, const char *
     return MT_ERR_USAGE;
 }
 
-static mt_status check_workloads(const mt_spec *spec, const mt_words *wanted, mt_error *err)
+static mt_status check_workloads(const mt_spec *spec, const mt_texts *wanted, mt_error *err)
 {
     const char *names[64];
     size_t count = 0;

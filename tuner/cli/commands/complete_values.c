@@ -14,7 +14,7 @@
 /* Names are gathered into `names`. Callbacks get it as their context. */
 typedef struct gathering {
     const mt_complete_line *line;
-    mt_names *names;
+    mt_texts *names;
 } gathering;
 
 static bool is_command(const gathering *g, const char *name)
@@ -77,7 +77,7 @@ static mt_status add_model(const char *lead, const char *key, gathering *g, mt_e
     mt_strbuf name = {0};
     mt_strbuf_add(&name, lead);
     mt_strbuf_add_bytes(&name, key, strcspn(key, "|"));
-    mt_status st = mt_names_add(g->names, mt_strbuf_text(&name), err);
+    mt_status st = mt_texts_add(g->names, mt_strbuf_text(&name), err);
     mt_strbuf_free(&name);
     return st;
 }
@@ -127,8 +127,8 @@ static void add_gpus(gathering *g)
 {
     mt_error ignored = {0};
     int which = gpus_of(g->line->command);
-    if (which & AUTO) mt_names_add(g->names, "auto", &ignored);
-    if (which & ALL) mt_names_add(g->names, "all", &ignored);
+    if (which & AUTO) mt_texts_add(g->names, "auto", &ignored);
+    if (which & ALL) mt_texts_add(g->names, "all", &ignored);
     if (which & KNOWN) mt_known_device_names(g->names, &ignored);
     if (which & STORED) visit_databases(add_stored_gpus, g);
     if (which & STORED_RECORDED) visit_databases(add_recorded_gpus, g);
@@ -141,7 +141,7 @@ static mt_status on_kernel(void *context, const char *name, const char *key, mt_
 {
     gathering *g = context;
     (void)key;
-    return mt_names_add(g->names, name, err);
+    return mt_texts_add(g->names, name, err);
 }
 
 static mt_status add_stored_kernels(mt_store *store, gathering *g, mt_error *err)
@@ -162,14 +162,14 @@ static mt_spec *load_space(const char *space)
 static void add_shipped_kernels(gathering *g)
 {
     mt_error ignored = {0};
-    mt_names spaces = {0};
+    mt_texts spaces = {0};
     mt_share_spaces(&spaces, &ignored);
     for (size_t i = 0; i < spaces.count; i++) {
         mt_spec *spec = load_space(spaces.items[i]);
-        if (spec) mt_names_add(g->names, spec->name, &ignored);
+        if (spec) mt_texts_add(g->names, spec->name, &ignored);
         mt_spec_free(spec);
     }
-    mt_names_free(&spaces);
+    mt_texts_free(&spaces);
 }
 
 static void add_kernels(gathering *g)
@@ -185,7 +185,7 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     const char *kernel = g->line->kernel;
     size_t length = kernel ? strcspn(kernel, "@") : 0;
     if (kernel && (strncmp(row->kernel, kernel, length) != 0 || row->kernel[length])) return MT_OK;
-    return mt_names_add(g->names, row->name, err);
+    return mt_texts_add(g->names, row->name, err);
 }
 
 static mt_status add_stored_shapes(mt_store *store, gathering *g, mt_error *err)
@@ -201,14 +201,14 @@ static void add_shapes(gathering *g)
         return;
     }
     mt_spec *spec = load_space(g->line->space);
-    for (size_t i = 0; spec && i < spec->shape_count; i++) mt_names_add(g->names, spec->shapes[i].name, &ignored);
+    for (size_t i = 0; spec && i < spec->shape_count; i++) mt_texts_add(g->names, spec->shapes[i].name, &ignored);
     mt_spec_free(spec);
 }
 
 static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err)
 {
     gathering *g = context;
-    return mt_names_add(g->names, row->workload, err);
+    return mt_texts_add(g->names, row->workload, err);
 }
 
 static mt_status add_stored_workloads(mt_store *store, gathering *g, mt_error *err)
@@ -228,7 +228,7 @@ static void add_workloads(gathering *g)
         return;
     }
     mt_spec *spec = load_space(g->line->space);
-    for (size_t i = 0; spec && i < spec->workload_count; i++) mt_names_add(g->names, spec->workloads[i].name, &ignored);
+    for (size_t i = 0; spec && i < spec->workload_count; i++) mt_texts_add(g->names, spec->workloads[i].name, &ignored);
     mt_spec_free(spec);
 }
 
@@ -243,14 +243,14 @@ static void add_spaces(gathering *g)
 static void add_strategies(gathering *g)
 {
     mt_error ignored = {0};
-    mt_names_add(g->names, "auto", &ignored);
-    for (size_t i = 0; i < mt_strategy_count(); i++) mt_names_add(g->names, mt_strategy_at(i)->name, &ignored);
+    mt_texts_add(g->names, "auto", &ignored);
+    for (size_t i = 0; i < mt_strategy_count(); i++) mt_texts_add(g->names, mt_strategy_at(i)->name, &ignored);
 }
 
 static void add_sections(gathering *g)
 {
     mt_error ignored = {0};
-    for (size_t i = 0; i < mt_report_section_count(); i++) mt_names_add(g->names, mt_report_section_name(i), &ignored);
+    for (size_t i = 0; i < mt_report_section_count(); i++) mt_texts_add(g->names, mt_report_section_name(i), &ignored);
 }
 
 /* ---- all of it ---- */
@@ -262,13 +262,13 @@ static void add_choices(const char *choices, gathering *g)
     for (const char *at = choices; *at;) {
         size_t length = strcspn(at, "|");
         char *choice = mt_strndup(at, length);
-        if (choice) mt_names_add(g->names, choice, &ignored);
+        if (choice) mt_texts_add(g->names, choice, &ignored);
         mt_free(choice);
         at += length + (at[length] == '|');
     }
 }
 
-void mt_complete_values_add(const mt_complete_line *line, const mt_option *option, mt_names *names)
+void mt_complete_values_add(const mt_complete_line *line, const mt_option *option, mt_texts *names)
 {
     /* An option's name means the same in every command that has it. */
     static const struct { const char *option; void (*add)(gathering *); } sources[] = {

@@ -14,6 +14,6 @@ typedef struct mt_complete_line {
 
 /* Adds what is known of `option`'s values, in no order, some perhaps twice; nothing where they are files, numbers or free text. A file that cannot be read adds
  * nothing. Names of databases and search spaces come as they are: whatever a stranger wrote there. */
-void mt_complete_values_add(const mt_complete_line *line, const mt_option *option, mt_names *names);
+void mt_complete_values_add(const mt_complete_line *line, const mt_option *option, mt_texts *names);
 
 #endif

@@ -16,7 +16,7 @@
 #include "tuner/space/source.h"
 #include "tuner/space/spec.h"
 
-mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_names *known, mt_error *err)
+mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_texts *known, mt_error *err)
 {
     mt_strbuf list = {0};
     const char *near = name ? mt_text_nearest(name, (const char *const *)known->items, known->count) : NULL;
@@ -29,13 +29,6 @@ mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_n
         MT_FAIL(err, MT_ERR_USAGE, "lookup: no %s '%s'; there are: %s", what, name, known->count ? mt_strbuf_text(&list) : "none");
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
-}
-
-mt_status mt_lookup_query_add_name(mt_names *names, const char *name, mt_error *err)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0) return MT_OK;
-    return mt_names_add(names, name, err);
 }
 
 /* ---- which files ---- */
@@ -127,14 +120,14 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
     mt_status st = MT_OK;
     char *path = NULL, *as_it_is = NULL;
     mt_spec *spec = NULL;
-    mt_names known = {0};
+    mt_texts known = {0};
     char *text = (char *)options->shape;
-    const mt_words given = {&text, are_values(options->shape) ? 1 : 0, 1};
+    const mt_texts given = {&text, are_values(options->shape) ? 1 : 0, 1};
     mt_requested_shapes wanted = {.command = "lookup"};
     MT_TRY(mt_share_space(options->space, &path, err));
     MT_TRY(mt_requested_shapes_load(path, &given, &spec, &wanted, err));
     const mt_shape *shape = options->shape ? mt_spec_shape(spec, given.count ? wanted.shapes.items[0] : options->shape) : NULL;
-    for (size_t i = 0; i < spec->shape_count; i++) MT_TRY(mt_lookup_query_add_name(&known, spec->shapes[i].name, err));
+    for (size_t i = 0; i < spec->shape_count; i++) MT_TRY(mt_texts_add_once(&known, spec->shapes[i].name, err));
     if (!shape) {
         st = mt_lookup_query_unknown("shape", options->shape, &known, err);
         goto done;
@@ -146,7 +139,7 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
     st = asked->kernel && asked->shown ? mt_lookup_values_take_shape(asked, shape, err) : mt_no_memory("lookup", err);
 done:
     mt_requested_shapes_free(&wanted);
-    mt_names_free(&known);
+    mt_texts_free(&known);
     mt_spec_free(spec);
     mt_free(as_it_is);
     mt_free(path);
@@ -158,7 +151,7 @@ done:
 typedef struct naming {
     const mt_lookup_query_options *options;
     mt_lookup_query *asked;
-    mt_names kernels, shapes, keys; /* for messages */
+    mt_texts kernels, shapes, keys; /* for messages */
     bool found, lacks_programs;
 } naming;
 
@@ -174,10 +167,10 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
 {
     naming *n = context;
     mt_status st = MT_OK;
-    MT_TRY(mt_lookup_query_add_name(&n->kernels, row->kernel, err));
+    MT_TRY(mt_texts_add_once(&n->kernels, row->kernel, err));
     if (n->options->kernel && !is_kernel(n->options->kernel, row)) goto done;
-    MT_TRY(mt_lookup_query_add_name(&n->shapes, row->name, err));
-    if (row->kinds) MT_TRY(mt_lookup_query_add_name(&n->keys, row->key, err));
+    MT_TRY(mt_texts_add_once(&n->shapes, row->name, err));
+    if (row->kinds) MT_TRY(mt_texts_add_once(&n->keys, row->key, err));
     if (!n->options->shape || (!are_values(n->options->shape) && strcmp(row->name, n->options->shape) != 0)) goto done;
     n->lacks_programs = !row->kinds;
     if (!row->kinds) goto done;
@@ -221,9 +214,9 @@ static mt_status from_database(const mt_lookup_query_options *options, const mt_
     }
     if (st == MT_OK && !is_settled(&n)) st = name_problem(&n, err);
     if (st == MT_OK && are_values(options->shape)) st = mt_lookup_values_give(asked, options->shape, &n.keys, err);
-    mt_names_free(&n.kernels);
-    mt_names_free(&n.shapes);
-    mt_names_free(&n.keys);
+    mt_texts_free(&n.kernels);
+    mt_texts_free(&n.shapes);
+    mt_texts_free(&n.keys);
     return st;
 }
 
@@ -231,13 +224,13 @@ static mt_status from_database(const mt_lookup_query_options *options, const mt_
 
 static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err)
 {
-    return mt_lookup_query_add_name(context, row->workload, err);
+    return mt_texts_add_once(context, row->workload, err);
 }
 
 /* A workload says how inputs are distributed: the library answers for any, from the rows of others where there are none. A person who mistypes one wants to know. */
 static mt_status check_workload(const char *workload, const mt_lookup_query_files *files, const char *kernel, mt_error *err)
 {
-    mt_names known = {0};
+    mt_texts known = {0};
     char *name = mt_strndup(kernel, strcspn(kernel, "@"));
     const mt_filter filter = {.kernel = name};
     mt_status st = name ? MT_OK : mt_no_memory("lookup", err);
@@ -251,7 +244,7 @@ static mt_status check_workload(const char *workload, const mt_lookup_query_file
     for (size_t i = 0; i < known.count; i++) found = found || strcmp(known.items[i], workload) == 0;
     if (st == MT_OK && !found && mt_text_nearest(workload, (const char *const *)known.items, known.count)) st = mt_lookup_query_unknown("workload", workload, &known, err);
     else if (st == MT_OK && !found) mt_log_warn("lookup: no row has the workload '%s'; rows of other workloads answer", workload);
-    mt_names_free(&known);
+    mt_texts_free(&known);
     mt_free(name);
     return st;
 }

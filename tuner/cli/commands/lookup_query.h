@@ -34,7 +34,7 @@ typedef struct mt_lookup_query {
 
 typedef struct mt_lookup_query_options {
     const char *gpu, *kernel, *shape, *workload, *space, *db; /* each may be NULL */
-    const mt_words *set;
+    const mt_texts *set;
 } mt_lookup_query_options;
 
 /* Unknown names are USAGE errors that say what was probably meant, or what there is. Nothing stored: NOTHING_VALID. */
@@ -49,14 +49,13 @@ typedef struct mt_lookup_query_files {
 mt_status mt_lookup_query_device(const char *gpu, const mt_lookup_query_files *files, mt_lookup_query *asked, mt_error *err);
 
 /* Between lookup_query.c and lookup_values.c. "no shape 'sed48', did you mean 'seed48'?" or what there is; name NULL = --what is missing. USAGE. */
-mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_names *known, mt_error *err);
-mt_status mt_lookup_query_add_name(mt_names *names, const char *name, mt_error *err); /* each once */
+mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_texts *known, mt_error *err);
 /* The values become those of a stored key, "D=32;H=92,46;dtype=f16" with "int,list,string", or of a search space's shape. */
 mt_status mt_lookup_values_take_key(mt_lookup_query *asked, const char *key, const char *kinds, mt_error *err);
 mt_status mt_lookup_values_take_shape(mt_lookup_query *asked, const mt_shape *shape, mt_error *err);
 /* Replaces one of them: "NAME=VALUE"; or all: "N=1;H=92,46;dtype=f16" in any order. USAGE for what is unknown, missing or given twice. */
 mt_status mt_lookup_values_set(mt_lookup_query *asked, const char *pair, mt_error *err);
-mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_names *keys, mt_error *err);
+mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_texts *keys, mt_error *err);
 mt_status mt_lookup_values_bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err); /* one more of names[], behind the values' */
 mt_status mt_lookup_values_push(mt_lookup_query *asked, mt_error *err); /* into names[] and numbers[] */
 void mt_lookup_values_clear(mt_lookup_query *asked);

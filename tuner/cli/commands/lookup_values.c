@@ -66,11 +66,11 @@ mt_status mt_lookup_values_take_shape(mt_lookup_query *asked, const mt_shape *sh
 static mt_status unknown_value(mt_lookup_query *asked, const char *name, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_names known = {0};
-    for (size_t i = 0; i < asked->value_count; i++) MT_TRY(mt_lookup_query_add_name(&known, asked->values[i].name, err));
+    mt_texts known = {0};
+    for (size_t i = 0; i < asked->value_count; i++) MT_TRY(mt_texts_add_once(&known, asked->values[i].name, err));
     st = mt_lookup_query_unknown("value of the shape named", name, &known, err);
 done:
-    mt_names_free(&known);
+    mt_texts_free(&known);
     return st;
 }
 
@@ -122,11 +122,11 @@ static mt_status give_pair(mt_lookup_query *asked, const char *all, const char *
 }
 
 /* The different values that the name has in the shapes' keys: "dtype (f16, f32)". */
-static void add_missing(const char *name, const mt_names *keys, mt_strbuf *missing)
+static void add_missing(const char *name, const mt_texts *keys, mt_strbuf *missing)
 {
     enum { TOLD = 6 };
     size_t length = strlen(name);
-    mt_names told = {0};
+    mt_texts told = {0};
     mt_error ignored;
     mt_strbuf_addf(missing, "%s%s", missing->length ? ", " : "", name);
     for (size_t i = 0; i < keys->count && told.count <= TOLD; i++) {
@@ -134,15 +134,15 @@ static void add_missing(const char *name, const mt_names *keys, mt_strbuf *missi
         while (*at && (strncmp(at, name, length) != 0 || at[length] != '=')) at += strcspn(at, ";"), at += *at == ';';
         if (!*at) continue;
         char *value = mt_strndup(at + length + 1, strcspn(at + length + 1, ";"));
-        if (value) mt_lookup_query_add_name(&told, value, &ignored);
+        if (value) mt_texts_add_once(&told, value, &ignored);
         mt_free(value);
     }
     for (size_t i = 0; i < told.count; i++) mt_strbuf_addf(missing, "%s%s", i ? " or " : " (", i < TOLD ? told.items[i] : "…");
     if (told.count) mt_strbuf_add_char(missing, ')');
-    mt_names_free(&told);
+    mt_texts_free(&told);
 }
 
-mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_names *keys, mt_error *err)
+mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_texts *keys, mt_error *err)
 {
     bool given[TUNELOOKUP_MAX_VALUES] = {false};
     mt_status st = MT_OK;

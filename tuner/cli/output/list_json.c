@@ -37,7 +37,7 @@ static void add_space(mt_strbuf *out, const char *path)
 
 static mt_status add_spaces(mt_strbuf *out, mt_error *err)
 {
-    mt_names names = {0};
+    mt_texts names = {0};
     mt_status st = mt_share_spaces(&names, err);
     mt_strbuf_add(out, "{\"spaces\":[");
     for (size_t i = 0; i < names.count && st == MT_OK; i++) {
@@ -49,7 +49,7 @@ static mt_status add_spaces(mt_strbuf *out, mt_error *err)
         mt_strbuf_add_char(out, '}');
         mt_free(path);
     }
-    mt_names_free(&names);
+    mt_texts_free(&names);
     return st;
 }
 

@@ -45,24 +45,20 @@ static mt_status count_winner(void *context, const mt_measurement_row *row, mt_e
 enum { GPU, KERNEL, SHAPE, WORKLOAD, FIELDS };
 
 /* A GPU by its model, "h100-sxm", and by what leads it, "h100". */
-static mt_status add_gpu(mt_names *names, const char *key, mt_error *err)
+static mt_status add_gpu(mt_texts *names, const char *key, mt_error *err)
 {
     mt_status st = MT_OK;
     static const char *const ends[] = {"|", "|-"};
-    for (size_t i = 0; i < 2 && st == MT_OK; i++) {
-        char *name = mt_strndup(key, strcspn(key, ends[i]));
-        st = name ? mt_names_add(names, name, err) : mt_no_memory("database", err);
-        mt_free(name);
-    }
+    for (size_t i = 0; i < 2 && st == MT_OK; i++) st = mt_texts_take(names, mt_strndup(key, strcspn(key, ends[i])), err);
     return st;
 }
 
 static mt_status add_names(void *context, const mt_tuned_info *row, mt_error *err)
 {
-    mt_names *names = context;
+    mt_texts *names = context;
     const char *const texts[FIELDS] = {[KERNEL] = row->kernel, [SHAPE] = row->shape, [WORKLOAD] = row->workload};
     mt_status st = add_gpu(&names[GPU], row->gpu_key, err);
-    for (size_t i = KERNEL; i < FIELDS && st == MT_OK; i++) st = mt_names_add(&names[i], texts[i], err);
+    for (size_t i = KERNEL; i < FIELDS && st == MT_OK; i++) st = mt_texts_add(&names[i], texts[i], err);
     return st;
 }
 
@@ -87,7 +83,7 @@ void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *e
     static const char *const what[FIELDS] = {"GPU", "kernel", "shape", "workload"};
     const mt_filter alone[FIELDS] = {{.gpu = filter->gpu}, {.kernel = filter->kernel}, {.shape = filter->shape}, {.workload = filter->workload}};
     const char *const words[FIELDS] = {filter->gpu, filter->kernel, filter->shape, filter->workload};
-    mt_names names[FIELDS] = {{0}};
+    mt_texts names[FIELDS] = {{0}};
     mt_error ignored = {0}; /* what *err says already stays */
     bool is_read = mt_query_tuned(store, &(mt_filter){0}, add_names, names, &ignored) == MT_OK;
     for (size_t i = 0; is_read && i < FIELDS; i++) {
@@ -99,7 +95,7 @@ void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *e
         MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no %s '%s', did you mean '%s'?", mt_store_path(store), what[i], words[i], near);
         break;
     }
-    for (size_t i = 0; i < FIELDS; i++) mt_names_free(&names[i]);
+    for (size_t i = 0; i < FIELDS; i++) mt_texts_free(&names[i]);
 }
 
 mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error *err)

@@ -102,7 +102,7 @@ void mt_diff_sides_close(mt_diff_sides *sides)
 
 void mt_diff_sides_describe(const mt_diff_sides_values *values, const mt_diff_sides *sides, size_t which, mt_strbuf *text)
 {
-    const mt_words *words = which ? &values->b : &values->a;
+    const mt_texts *words = which ? &values->b : &values->a;
     mt_strbuf_add(text, mt_store_path(sides->stores[which]));
     for (size_t i = 0; i < words->count; i++) mt_strbuf_addf(text, ", %s", words->items[i]);
 }

@@ -7,7 +7,7 @@
 #include "tuner/cli/command.h"
 
 typedef struct mt_diff_sides_values {
-    mt_words a, b;
+    mt_texts a, b;
     const char *threshold;
 } mt_diff_sides_values;
 /* The options --a --b --threshold, for a command whose values (struct `type`) have an mt_diff_sides_values `member`. */

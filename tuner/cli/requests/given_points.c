@@ -12,8 +12,7 @@
 
 void mt_given_points_free(mt_given_points *points)
 {
-    for (size_t i = 0; i < points->text_count; i++) mt_free(points->texts[i]);
-    mt_free(points->texts);
+    mt_texts_free(&points->texts);
     mt_free(points->given);
     *points = (mt_given_points){0};
 }
@@ -28,12 +27,6 @@ static mt_status parse(const mt_spec *spec, const char *where, const char *varia
     return st == MT_OK ? MT_OK : MT_FAIL(err, st == MT_ERR_NO_MEMORY ? st : MT_ERR_USAGE, "tune: %s: %s", where, why.message);
 }
 
-static mt_status add_text(mt_given_points *points, const mt_spec *spec, const mt_point *point, mt_error *err)
-{
-    char **added = MT_APPEND(points->texts, points->text_count, points->text_capacity);
-    return added && (*added = mt_point_text(spec, point)) ? MT_OK : mt_no_memory("tune", err);
-}
-
 static mt_status add_points(mt_given_points *points, const mt_space *space, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -43,7 +36,7 @@ static mt_status add_points(mt_given_points *points, const mt_space *space, size
     for (size_t i = 0; i <= count && i <= capacity; i++) {
         mt_point point;
         mt_space_at(space, i ? neighbours[i - 1] : index, &point);
-        MT_TRY(add_text(points, mt_space_spec(space), &point, err));
+        MT_TRY(mt_texts_take(&points->texts, mt_point_text(mt_space_spec(space), &point), err));
     }
 done:
     mt_free(neighbours);
@@ -64,16 +57,16 @@ static void tell_why(mt_given_points *points, const mt_space *space, const mt_po
 static mt_status add_target(mt_given_points *points, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
 {
     mt_space *space = NULL;
-    size_t index, before = points->text_count;
+    size_t index, before = points->texts.count;
     mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, plan->l2, NULL, &space, err);
     if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded)
-        st = add_text(points, plan->spec, point, err);
+        st = mt_texts_take(&points->texts, mt_point_text(plan->spec, point), err);
     else if (st == MT_OK && !mt_space_find(space, point, &index))
         tell_why(points, space, point);
     else if (st == MT_OK)
         st = add_points(points, space, index, err);
-    if (st == MT_OK && points->text_count > before)
-        points->given[points->count++] = (mt_session_given){.shape = target->shape, .workload = target->workload, .variant_count = points->text_count - before};
+    if (st == MT_OK && points->texts.count > before)
+        points->given[points->count++] = (mt_session_given){.shape = target->shape, .workload = target->workload, .variant_count = points->texts.count - before};
     mt_space_free(space);
     return st;
 }
@@ -92,7 +85,7 @@ mt_status mt_given_points_around(const mt_session_params *plan, mt_evaluator *ev
     }
     for (size_t i = 0; i < count; i++) MT_TRY(add_target(points, plan, evaluator, &targets[i], &point, err));
     if (points->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
-    for (size_t i = 0; i < points->count; text += points->given[i++].variant_count) points->given[i].variants = (const char *const *)points->texts + text;
+    for (size_t i = 0; i < points->count; text += points->given[i++].variant_count) points->given[i].variants = (const char *const *)points->texts.items + text;
 done:
     mt_free(targets);
     return st;
@@ -111,7 +104,7 @@ static mt_status add_line(mt_given_points *points, const mt_spec *spec, const ch
     if (!*text || *text == '#') return MT_OK;
     snprintf(where, sizeof where, "%s:%zu", path, line);
     mt_status st = parse(spec, where, text, &point, err);
-    return st == MT_OK ? add_text(points, spec, &point, err) : st;
+    return st == MT_OK ? mt_texts_take(&points->texts, mt_point_text(spec, &point), err) : st;
 }
 
 mt_status mt_given_points_listed(const mt_session_params *plan, const char *path, mt_given_points *points, mt_error *err)
@@ -125,7 +118,7 @@ mt_status mt_given_points_listed(const mt_session_params *plan, const char *path
         if ((next = strchr(at, '\n'))) *next++ = '\0';
         MT_TRY(add_line(points, plan->spec, path, line, at, err));
     }
-    if (points->text_count == 0) {
+    if (points->texts.count == 0) {
         st = MT_FAIL(err, MT_ERR_USAGE, "tune: --variants: %s names no variant; expected one a line, as 'msda-tune show' prints them", path);
         goto done;
     }
@@ -135,7 +128,7 @@ mt_status mt_given_points_listed(const mt_session_params *plan, const char *path
         goto done;
     }
     for (size_t i = 0; i < points->count; i++)
-        points->given[i] = (mt_session_given){targets[i].shape, targets[i].workload, (const char *const *)points->texts, points->text_count};
+        points->given[i] = (mt_session_given){targets[i].shape, targets[i].workload, (const char *const *)points->texts.items, points->texts.count};
 done:
     mt_free(targets);
     mt_free(text);

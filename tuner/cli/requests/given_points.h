@@ -2,11 +2,12 @@
 #ifndef MT_CLI_REQUESTS_GIVEN_POINTS_H
 #define MT_CLI_REQUESTS_GIVEN_POINTS_H
 
+#include "tuner/base/texts.h"
 #include "tuner/session/session.h"
 
 typedef struct mt_given_points {
     mt_session_given *given; size_t count; /* one a subject of the plan on which the variant may run; borrows the plan's shapes and workloads */
-    char **texts; size_t text_count, text_capacity; /* all subjects' variants, owned */
+    mt_texts texts; /* all subjects' variants, owned */
     char why[2048]; /* what was said last of a shape that is left out */
 } mt_given_points;
 

@@ -64,7 +64,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct input *)a)->name, ((const struct input *)b)->name);
 }
 
-mt_status mt_inputs_identify(const mt_spec *spec, const mt_words *words, mt_hash *identity, mt_error *err)
+mt_status mt_inputs_identify(const mt_spec *spec, const mt_texts *words, mt_hash *identity, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf text = {0};

@@ -8,6 +8,6 @@
 
 /* `words`: NAME=FILE each. *identity: of the names and the files' contents, whatever their order and wherever they lie. USAGE for a name that is not an
  * input of `spec` or is given twice. Needs at least one word. */
-mt_status mt_inputs_identify(const mt_spec *spec, const mt_words *words, mt_hash *identity, mt_error *err);
+mt_status mt_inputs_identify(const mt_spec *spec, const mt_texts *words, mt_hash *identity, mt_error *err);
 
 #endif

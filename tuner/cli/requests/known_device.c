@@ -94,7 +94,7 @@ void mt_known_device_candidates(const char *gpu, const char *chosen_name, mt_str
     mt_free(path);
 }
 
-mt_status mt_known_device_names(mt_names *names, mt_error *err)
+mt_status mt_known_device_names(mt_texts *names, mt_error *err)
 {
     char *path = NULL, *text = NULL;
     size_t length = 0;
@@ -104,7 +104,7 @@ mt_status mt_known_device_names(mt_names *names, mt_error *err)
     MT_TRY(mt_file_read(path, 0, &text, &length, err));
     MT_TRY(mt_ini_parse(path, text, length, &ini, err));
     for (size_t i = 0; i < ini.section_count; i++)
-        if (strcmp(ini.sections[i].kind, "device") == 0) MT_TRY(mt_names_add(names, ini.sections[i].name, err));
+        if (strcmp(ini.sections[i].kind, "device") == 0) MT_TRY(mt_texts_add(names, ini.sections[i].name, err));
 done:
     mt_ini_free(&ini);
     mt_free(text);

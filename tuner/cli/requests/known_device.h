@@ -16,6 +16,6 @@ mt_status mt_known_device(const char *gpu, const char *arch, mt_device_facts *fa
 /* Other devices of the file that are `gpu` too, by the beginning of their names ("a100": a100-pcie-40g …), separated by commas; empty when there are none. For who must say what was chosen. */
 void mt_known_device_candidates(const char *gpu, const char *chosen_name, mt_strbuf *libraries);
 /* Adds the names of all devices of the file. */
-mt_status mt_known_device_names(mt_names *names, mt_error *err);
+mt_status mt_known_device_names(mt_texts *names, mt_error *err);
 
 #endif

@@ -25,23 +25,13 @@ struct mt_portfolio_bench {
 
 /* ---- opening ---- */
 
-/* The shapes for which the kernel was tuned: also those that were given by their values are measured again. */
-typedef struct tuned_shapes {
-    char **keys;
-    size_t count, capacity;
-} tuned_shapes;
-
-static mt_status add_shape(void *context, const mt_measurement_row *row, mt_error *err)
+/* The keys of the shapes for which the kernel was tuned: also those that were given by their values are measured again. */
+static mt_status add_shape(void *shapes, const mt_measurement_row *row, mt_error *err)
 {
-    tuned_shapes *shapes = context;
-    for (size_t i = 0; i < shapes->count; i++) {
-        if (strcmp(shapes->keys[i], row->shape_key) == 0) return MT_OK;
-    }
-    char **added = MT_APPEND(shapes->keys, shapes->count, shapes->capacity);
-    return added && (*added = mt_strdup(row->shape_key)) ? MT_OK : mt_no_memory("portfolio", err);
+    return mt_texts_add_once(shapes, row->shape_key, err);
 }
 
-static mt_status find_shapes(const mt_portfolio_bench_options *options, mt_store *store, tuned_shapes *shapes, mt_error *err)
+static mt_status find_shapes(const mt_portfolio_bench_options *options, mt_store *store, mt_texts *shapes, mt_error *err)
 {
     mt_status st = MT_OK;
     char *path = NULL;
@@ -71,20 +61,19 @@ static mt_status store_expressions(const mt_bench *bench, mt_store *store, mt_er
 mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_store *store, mt_portfolio_bench **out, mt_error *err)
 {
     mt_status st = MT_OK;
-    tuned_shapes shapes = {0};
+    mt_texts shapes = {0};
     mt_portfolio_bench *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
     self->options = *options;
     MT_TRY(find_shapes(options, store, &shapes, err));
     const mt_bench_options wishes = {.space = options->space, .gpu = options->gpu ? options->gpu : "auto", .recordings = options->recordings, .jobs = options->jobs, .seed = (uint64_t)options->seed,
-                                     .shape_keys = (const char *const *)shapes.keys, .shape_key_count = shapes.count};
+                                     .shape_keys = (const char *const *)shapes.items, .shape_key_count = shapes.count};
     MT_TRY(mt_bench_open(&wishes, &self->bench, err));
     MT_TRY(store_expressions(&self->bench, store, err));
     *out = self;
     self = NULL;
 done:
-    for (size_t i = 0; i < shapes.count; i++) mt_free(shapes.keys[i]);
-    mt_free(shapes.keys);
+    mt_texts_free(&shapes);
     mt_portfolio_bench_close(self);
     return st;
 }
@@ -264,7 +253,7 @@ mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, 
     mt_display display = {0};
     *missing = 0;
     MT_TRY(gather(self, store, table, candidates, &tasks, err));
-    *missing = tasks.text_count;
+    *missing = tasks.texts.count;
     if (tasks.count == 0) goto done;
     if (is_worth_sharing(self, &tasks)) part_gpus(self);
     mt_display_init(&display, mt_is_quiet());

@@ -20,14 +20,9 @@ mt_status mt_portfolio_tasks_add(mt_portfolio_tasks *tasks, const mt_shape *shap
 
 mt_status mt_portfolio_tasks_add_variant(mt_portfolio_tasks *tasks, char *text, mt_error *err)
 {
-    char **added = text ? MT_APPEND(tasks->texts, tasks->text_count, tasks->text_capacity) : NULL;
-    if (!added) {
-        mt_free(text);
-        return mt_no_memory("portfolio", err);
-    }
-    *added = text;
-    tasks->given[tasks->count - 1].variant_count++;
-    return MT_OK;
+    mt_status st = mt_texts_take(&tasks->texts, text, err);
+    tasks->given[tasks->count - 1].variant_count += st == MT_OK;
+    return st;
 }
 
 void mt_portfolio_tasks_seal(mt_portfolio_tasks *tasks)
@@ -35,7 +30,7 @@ void mt_portfolio_tasks_seal(mt_portfolio_tasks *tasks)
     size_t kept = 0, first = 0;
     for (size_t i = 0; i < tasks->count; i++) {
         mt_session_given given = tasks->given[i];
-        given.variants = (const char *const *)tasks->texts + first;
+        given.variants = (const char *const *)tasks->texts.items + first;
         first += given.variant_count;
         if (given.variant_count) tasks->given[kept++] = given;
     }
@@ -44,8 +39,7 @@ void mt_portfolio_tasks_seal(mt_portfolio_tasks *tasks)
 
 void mt_portfolio_tasks_free(mt_portfolio_tasks *tasks)
 {
-    for (size_t i = 0; i < tasks->text_count; i++) mt_free(tasks->texts[i]);
-    mt_free(tasks->texts);
+    mt_texts_free(&tasks->texts);
     mt_free(tasks->given);
     if (tasks->fd > 0) close(tasks->fd);
     *tasks = (mt_portfolio_tasks){0};

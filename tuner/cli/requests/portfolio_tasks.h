@@ -3,12 +3,13 @@
 #ifndef MT_CLI_REQUESTS_PORTFOLIO_TASKS_H
 #define MT_CLI_REQUESTS_PORTFOLIO_TASKS_H
 
+#include "tuner/base/texts.h"
 #include "tuner/session/session.h"
 
 /* Zeroed when empty. */
 typedef struct mt_portfolio_tasks {
     mt_session_given *given; size_t count, capacity; /* one a subject */
-    char **texts; size_t text_count, text_capacity;  /* all subjects' variants, owned */
+    mt_texts texts;                                  /* all subjects' variants, owned */
     int fd;                                          /* the list; 0 = not shared, or stdin of a process that was given it */
     bool is_shared;
 } mt_portfolio_tasks;

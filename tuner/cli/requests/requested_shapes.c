@@ -16,16 +16,15 @@
 /* Each once. */
 static mt_status add_shape(mt_requested_shapes *wanted, const char *name, size_t length, mt_error *err)
 {
-    mt_names *shapes = &wanted->shapes;
+    mt_texts *shapes = &wanted->shapes;
     for (size_t i = 0; i < shapes->count; i++)
         if (strlen(shapes->items[i]) == length && memcmp(shapes->items[i], name, length) == 0) return MT_OK;
-    char **added = MT_APPEND(shapes->items, shapes->count, shapes->capacity);
-    return added && (*added = mt_strndup(name, length)) ? MT_OK : mt_no_memory("tune", err);
+    return mt_texts_take(shapes, mt_strndup(name, length), err);
 }
 
 void mt_requested_shapes_free(mt_requested_shapes *wanted)
 {
-    mt_names_free(&wanted->shapes);
+    mt_texts_free(&wanted->shapes);
     for (size_t i = 0; i < wanted->name_count; i++) mt_free(wanted->names[i]);
     mt_free(wanted->names);
     *wanted = (mt_requested_shapes){0};
@@ -84,7 +83,7 @@ static mt_status add_values(const mt_spec *spec, const char *text, mt_strbuf *se
     return st == MT_ERR_SPEC ? mt_error_prefix(err, MT_ERR_USAGE, "%s: --shape '%.200s'", command_of(wanted), text) : st;
 }
 
-mt_status mt_requested_shapes_load(const char *path, const mt_words *texts, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err)
+mt_status mt_requested_shapes_load(const char *path, const mt_texts *texts, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err)
 {
     mt_status st;
     mt_strbuf sections = {0};
@@ -231,7 +230,7 @@ static mt_status is_space_of(const char *path, const char *kernel, bool *is, mt_
 mt_status mt_requested_shapes_space(const char *given, const char *kernel, char **path, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_names names = {0};
+    mt_texts names = {0};
     bool is = false;
     *path = NULL;
     if (given) {
@@ -254,6 +253,6 @@ done:
         mt_free(*path);
         *path = NULL;
     }
-    mt_names_free(&names);
+    mt_texts_free(&names);
     return st;
 }

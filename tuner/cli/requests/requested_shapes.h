@@ -10,13 +10,13 @@
 
 typedef struct mt_requested_shapes {
     const char *command;     /* for messages; borrowed; NULL = tune */
-    mt_names shapes;         /* names of the spec, in the order in which they are tuned; none = the file's default ones */
+    mt_texts shapes;         /* names of the spec, in the order in which they are tuned; none = the file's default ones */
     char **names;            /* per miss of the list given: its shape's; NULL = it does not fit the space. Owned */
     size_t name_count;
 } mt_requested_shapes;
 
 /* Loads the space at `path`. `texts` (--shape): each holds names, split at commas, or the values of one shape. USAGE error for what the space does not know. */
-mt_status mt_requested_shapes_load(const char *path, const mt_words *texts, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err);
+mt_status mt_requested_shapes_load(const char *path, const mt_texts *texts, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err);
 /* The same for the misses that are the kernel's of the space; those that do not fit it are told and left out. */
 mt_status mt_requested_shapes_load_misses(const char *path, const mt_misses *misses, const char *file, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err);
 /* By what factor today's answer for a shape of the spec may be slower than the best; 1 = nothing is to be won. */

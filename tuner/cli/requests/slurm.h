@@ -7,7 +7,7 @@
 
 typedef struct mt_slurm_values {
     const char *space, *time, *output, *status, *template, *partition, *account, *qos, *gres, *compile_partition;
-    mt_words shapes, workloads, gpu_types;
+    mt_texts shapes, workloads, gpu_types;
     int64_t shards, cpus, at_once;
     int compile;
     bool submit, json, replace;
