@@ -36,4 +36,9 @@ mt_status mt_env_model(const mt_env *env, mt_model *model, mt_error *err);
 /* What [model] time_ns says of the point that is set, at least 1; NAN where the file has none. MT_ERR_SPEC, "file:line: …", where it can't be computed, reads something inactive or is below 1. */
 mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err);
 
+/* The loop variable of a const environment: it belongs to whoever evaluates. */
+void mt_env_put_loop(const mt_env *env, int64_t value);
+/* The level a knob has now. */
+int mt_env_level(const mt_env *env, size_t param);
+
 #endif

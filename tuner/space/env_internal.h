@@ -1,4 +1,4 @@
-/* The environment's inside, for the enumerator and the planner. */
+/* The environment's inside, for the enumerator. */
 #ifndef MT_SPACE_ENV_INTERNAL_H
 #define MT_SPACE_ENV_INTERNAL_H
 
@@ -17,9 +17,5 @@ mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *v
 mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault);
 /* "path:line: column 7: expression: what (shape …, at ALGO=…)", MT_ERR_SPEC. `at`: NULL: the point that is set. */
 mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const mt_point *at, mt_error *err);
-/* The loop variable of a const environment: it belongs to whoever evaluates. */
-void mt_env_put_loop(const mt_env *env, int64_t value);
-/* The level a knob has now. */
-int mt_env_level(const mt_env *env, size_t param);
 
 #endif

@@ -9,7 +9,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/space/macros_internal.h"
 #include "tuner/space/option_words.h"
-#include "tuner/space/env_internal.h"
+#include "tuner/space/env.h"
 #include "tuner/base/text.h"
 
 /* ---- the list ---- */

@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/plan_internal.h"
-#include "tuner/space/env_internal.h"
+#include "tuner/space/env.h"
 
 static const int64_t count_limit = 255;         /* maps of 128 bytes in the 32,764 bytes of a kernel's parameters */
 static const uint64_t byte_limit = UINT64_C(1) << 62;
