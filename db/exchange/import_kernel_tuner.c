@@ -1,5 +1,4 @@
 /* Kernel Tuner caches: {"device_name":…, "kernel_name":…, "problem_size":…, "tune_params_keys":[…], "tune_params":{…}, "cache":{"16,1,…":{…},…}}. Times are milliseconds. */
-#include <math.h>
 #include <string.h>
 
 #include "db/exchange/import_internal.h"

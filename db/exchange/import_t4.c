@@ -1,11 +1,8 @@
 /* Reading T4: results of other tools. Those that this tool wrote are in import_own.c. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "db/exchange/import_internal.h"
-#include "db/key.h"
 #include "db/store/measurement.h"
 #include "db/exchange/t4.h"
 #include "tuner/base/alloc.h"

@@ -1,7 +1,6 @@
 /* Reading recordings, line by line; a line that is bad is left out. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "db/row_sqlite.h"

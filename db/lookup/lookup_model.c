@@ -5,7 +5,6 @@
 #include "db/lookup/lookup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS] = { "cc", "sm_count", "smem_optin", "smem_per_sm", "smem_reserved", "regs_per_sm",

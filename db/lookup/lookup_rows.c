@@ -7,7 +7,6 @@
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "db/row_sqlite.h"

@@ -1,7 +1,6 @@
 /* portfolio.rule_json → mt_rule. Everything comes from a file and is checked here; what does not fit makes the whole portfolio useless, which is no error. */
 #include "db/lookup/lookup.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct reading {

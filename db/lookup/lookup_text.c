@@ -1,8 +1,6 @@
 /* What of a stranger's text may be shown to a person: nothing that steers a terminal or makes a line read otherwise than it is. And hashes as text. */
 #include "db/lookup/lookup.h"
 
-#include <string.h>
-
 /* The code point of the UTF-8 character that starts at `text`, and its bytes; 0 when there is none. */
 static uint32_t decode(const unsigned char *text, unsigned *length)
 {

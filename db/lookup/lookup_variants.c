@@ -2,7 +2,6 @@
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the text's parts ---- */

@@ -1,6 +1,5 @@
 #include "db/store/query.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "db/store/current.h"

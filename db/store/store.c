@@ -1,11 +1,8 @@
 #include "db/store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "db/store/store_internal.h"
-#include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 
 /* SQLite gives up a whole transaction by itself on some errors (disk full, …); then there is nothing left to roll back to. */

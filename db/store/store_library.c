@@ -1,5 +1,4 @@
 /* How finalists did against a library: table library_comparison. */
-#include <math.h>
 #include <stdio.h>
 
 #include "db/store/query_internal.h"

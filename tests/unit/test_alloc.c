@@ -57,6 +57,29 @@ START_TEST(grows_one_by_one)
 }
 END_TEST
 
+/* The array moves as it grows; without memory it stays where and as it is. */
+START_TEST(appends_in_place)
+{
+    int *items = NULL;
+    size_t count = 0, capacity = 0;
+    for (int i = 0; i < 1000; i++) {
+        int *added = MT_APPEND(items, count, capacity);
+        ck_assert_ptr_nonnull(added);
+        *added = i;
+        ck_assert_uint_eq(count, (size_t)i + 1);
+    }
+    for (int i = 0; i < 1000; i++) ck_assert_int_eq(items[i], i);
+    while (count < capacity) *(int *)MT_APPEND(items, count, capacity) = 0;
+    const int *before = items;
+    const size_t full = count;
+    mt_alloc_fail_at(1);
+    ck_assert_ptr_null(MT_APPEND(items, count, capacity));
+    mt_alloc_fail_at(0);
+    ck_assert(items == before && count == full);
+    mt_free(items);
+}
+END_TEST
+
 START_TEST(the_nth_fails_once)
 {
     mt_alloc_fail_at(3);
@@ -73,4 +96,4 @@ START_TEST(the_nth_fails_once)
 }
 END_TEST
 
-UNIT_MAIN("alloc", zeroed_and_checked, realloc_keeps_the_block_on_failure, copies, grows_one_by_one, the_nth_fails_once)
+UNIT_MAIN("alloc", zeroed_and_checked, realloc_keeps_the_block_on_failure, copies, grows_one_by_one, appends_in_place, the_nth_fails_once)

@@ -1,6 +1,5 @@
 #include "tuner/cluster/scripts.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

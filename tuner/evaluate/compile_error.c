@@ -1,7 +1,6 @@
 #include "tuner/evaluate/compile_error.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

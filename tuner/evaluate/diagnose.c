@@ -1,6 +1,5 @@
 #include "tuner/evaluate/diagnose.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

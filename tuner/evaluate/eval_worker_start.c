@@ -1,5 +1,4 @@
 /* The workers of the real evaluator: started side by side, grouped by model when they have answered. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

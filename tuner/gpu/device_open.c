@@ -1,11 +1,9 @@
 /* Opening a GPU and its context, and closing it with all that it holds. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/log.h"
 #include "tuner/base/times.h"
 #include "tuner/gpu/baseline.h"
 #include "tuner/gpu/device_internal.h"

@@ -1,7 +1,5 @@
 #include "tuner/gpu/energy_rules.h"
 
-#include <math.h>
-
 /* NVIDIA's word for older GPUs, and no better one is given for newer. */
 static const double power_accuracy = 0.05;
 

@@ -2,7 +2,6 @@
 #include "tuner/gpu/nvrtc_internal.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>

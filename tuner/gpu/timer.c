@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/base/stats.h"
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"

@@ -1,7 +1,5 @@
 #include "tuner/gpu/timing_rules.h"
 
-#include <string.h>
-
 #include "tuner/base/stats.h"
 
 static const double throttled_below = 0.75;

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static double norm_error(const mt_compare_result *result)
 {

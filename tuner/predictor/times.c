@@ -1,6 +1,5 @@
 #include "tuner/predictor/times.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "db/lookup/lookup.h"

@@ -1,5 +1,4 @@
 /* The arms: how the engine finds its next point. */
-#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/session/session_internal.h"
 

@@ -1,12 +1,7 @@
 /* The end of a subject: near-ties are compared, on GPUs by timing them again in turns (session_final_rounds.c), and table best gets the pick. Nothing else is under way
  * meanwhile. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/clock.h"
-#include "tuner/base/log.h"
 #include "tuner/session/session_final.h"
 
 enum { MOST_ATTEMPTS = 3 /* finals of one session: each time a finalist died, or others moved up */ };

@@ -1,6 +1,5 @@
 /* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
 #include <math.h>
-#include <stdio.h>
 
 #include "db/store/portfolio_rows.h"
 #include "tuner/base/alloc.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/space/macros.h"
 #include "tuner/space/spec_scope.h"
 
 static bool may_stand_in(const mt_source *source, const mt_param *param)

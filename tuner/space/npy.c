@@ -1,7 +1,6 @@
 #include "tuner/space/npy.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

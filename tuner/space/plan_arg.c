@@ -1,10 +1,8 @@
 /* Arguments as numbers: tensors, arrays of tensor maps, scalars. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/strbuf.h"
 #include "tuner/space/plan_internal.h"
 #include "tuner/space/env.h"
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/strbuf.h"
 #include "tuner/space/space_internal.h"
 #include "tuner/space/spec_scope.h"
 

@@ -3,11 +3,9 @@
  * A draw takes a number below the diagram's total and descends to the point with that number: uniform over what the diagram holds. That is a superset of the valid
  * points if conditions were left out, so the point is then looked at with all conditions and, if one is broken, drawn anew: what remains is uniform over the valid
  * points. The share that passes gives the estimate of the count. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/space/space_internal.h"

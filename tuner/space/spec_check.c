@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/text.h"
 
 /* ---- names ---- */
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
 /* ---- members ---- */

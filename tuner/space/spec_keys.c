@@ -2,12 +2,9 @@
 #include "tuner/space/spec_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/strbuf.h"
-#include "tuner/base/text.h"
 
 const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shape", "workload", "let", "algorithm", "param", "constraint",
                                                          "arg", "launch", "prepare", "model" };

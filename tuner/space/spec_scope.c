@@ -7,7 +7,6 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/base/text.h"
 #include "tuner/space/facts.h"
 
 /* ---- slots ---- */

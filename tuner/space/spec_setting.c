@@ -2,7 +2,6 @@
 #include "tuner/space/spec_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "db/key.h"

@@ -2,11 +2,9 @@
  * thing are one thing from here on. Here: knobs, constraints, arguments, and literals in launches. Shapes: spec_like.c. */
 #include "tuner/space/spec_short.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/text.h"
 
 /* ---- cutting a line ---- */
 

@@ -1,9 +1,7 @@
 /* `msda-tune lookup --json`. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#include "tuner/base/text.h"
 #include "tuner/cli/commands/lookup_print.h"
 
 /* ,"name":[1,2,3] */

@@ -5,7 +5,6 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/new_space.h"

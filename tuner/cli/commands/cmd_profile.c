@@ -1,5 +1,4 @@
 /* msda-tune profile: measured variants under ncu; what it counts is kept beside their rows. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "reports/format.h"
 #include "reports/report.h"
-#include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"

@@ -1,6 +1,5 @@
 /* msda-tune slurm: writes a tuning job for a cluster, submits it if asked to, and says how far it is. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/output/cluster_show.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/command.h"

@@ -5,7 +5,6 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/database.h"

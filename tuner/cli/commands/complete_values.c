@@ -1,6 +1,5 @@
 #include "tuner/cli/commands/complete_values.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "db/store/query.h"

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/cli/commands/lookup_query.h"
 
 tunelookup_device mt_known_answer_device(const mt_device_facts *facts)

@@ -1,7 +1,6 @@
 #include "tuner/cli/commands/lookup_query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -1,6 +1,5 @@
 /* The values of the shape that `msda-tune lookup` asks about: where they come from, and how the library gets them. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"

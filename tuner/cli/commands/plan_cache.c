@@ -1,6 +1,5 @@
 #include "tuner/cli/commands/plan_cache.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"

@@ -6,7 +6,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/space/space.h"
 
