@@ -124,27 +124,14 @@ static mt_status find_left_behind(mt_store *store, int64_t device, mt_origin ori
 {
     mt_status st;
     size_t capacity = 0;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, found_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, device);
-    mt_sql_text(&args, mt_origin_name(origin));
-    while (mt_sql_next(store, &args, "read intents", &st, err)) {
+    mt_sql_args rows = mt_sql_query(store, found_sql, MT_IN(MT_INT(device), MT_TEXT(mt_origin_name(origin))), &st, err);
+    while (mt_sql_each(store, &rows, "read intents", &st, err)) {
         bool strike;
-        if (!was_left_behind(store, statement, boot_id, &strike)) continue;
-        found_intent *grown = mt_grow(*found, *count, &capacity, sizeof **found);
-        if (!grown) {
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: intents: out of memory", store->path);
-            sqlite3_reset(statement);
-            goto done;
-        }
-        *found = grown;
-        grown[(*count)++] = (found_intent){.id = sqlite3_column_int64(statement, 0),
-                                           .shape = sqlite3_column_int64(statement, 1),
-                                           .variant = sqlite3_column_int64(statement, 2),
-                                           .strike = strike};
+        if (!was_left_behind(store, rows.statement, boot_id, &strike)) continue;
+        found_intent *added = MT_APPEND(*found, *count, capacity);
+        if (!added) st = mt_no_memory(store->path, err);
+        else *added = (found_intent){.id = sqlite3_column_int64(rows.statement, 0), .shape = sqlite3_column_int64(rows.statement, 1), .variant = sqlite3_column_int64(rows.statement, 2), .strike = strike};
     }
-done:
     return st;
 }
 

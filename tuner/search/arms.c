@@ -20,11 +20,9 @@ void mt_arms_clear_candidates(size_t *count)
 
 static bool add_candidate(mt_model_search *search, size_t *count, size_t point)
 {
-    size_t *grown = mt_grow(search->candidates, *count, &search->candidate_capacity, sizeof *grown);
-    if (!grown) return false;
-    search->candidates = grown;
-    grown[(*count)++] = point;
-    return true;
+    size_t *added = MT_APPEND(search->candidates, *count, search->candidate_capacity);
+    if (added) *added = point;
+    return added;
 }
 
 const struct mt_neighbours *mt_arms_neighbours_of(mt_model_search *search, size_t point)

@@ -27,13 +27,12 @@ static mt_diff_rank rank_of(mt_diff_verdict verdict)
 static void add_item(mt_diff_list *list, const mt_diff_subject *s, const mt_diff_time *a, const mt_diff_time *b, bool is_variant)
 {
     const char *texts[MT_DIFF_TEXTS] = {s->kernel, s->shape, s->workload, s->l2, s->origin, s->gpu_a, s->gpu_b, s->source_a, s->source_b};
-    mt_diff_item *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
-    if (!items) {
+    mt_diff_item *added = MT_APPEND(list->items, list->count, list->capacity);
+    if (!added) {
         list->failed = true;
         return;
     }
-    list->items = items;
-    mt_diff_item item = {.is_variant = is_variant, .at = list->count, .ratio = {NAN, NAN, NAN}, .rank = a ? MT_RANK_ONLY_A : MT_RANK_ONLY_B};
+    mt_diff_item item = {.is_variant = is_variant, .at = list->count - 1, .ratio = {NAN, NAN, NAN}, .rank = a ? MT_RANK_ONLY_A : MT_RANK_ONLY_B};
     for (size_t i = 0; i < MT_DIFF_TEXTS; i++) list->failed |= !(item.texts[i] = mt_strdup(texts[i]));
     if (a) item.a = *a;
     if (b) item.b = *b;
@@ -41,7 +40,7 @@ static void add_item(mt_diff_list *list, const mt_diff_subject *s, const mt_diff
     if (b) list->failed |= !(item.b.variant = item.variant_b = mt_strdup(b->variant));
     if (a && b) item.rank = rank_of(mt_diff_judge(a, b, list->threshold, &item.ratio));
     list->winners[item.rank] += !is_variant;
-    items[list->count++] = item;
+    *added = item;
 }
 
 void mt_diff_list_add(mt_diff_list *list, const mt_diff_subject *subject, bool with_variants)

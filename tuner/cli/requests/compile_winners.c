@@ -36,10 +36,8 @@ static mt_status add_winner(void *context, const mt_codeless_row *row, mt_error 
     list->total++;
     if (row->has_code) return MT_OK;
     mt_winner_group *group = group_of(list, row);
-    mt_winner *grown = group ? mt_grow(group->winners, group->count, &group->capacity, sizeof *grown) : NULL;
-    if (!grown) return mt_no_memory("compile", err);
-    group->winners = grown;
-    mt_winner *winner = &grown[group->count++];
+    mt_winner *winner = group ? MT_APPEND(group->winners, group->count, group->capacity) : NULL;
+    if (!winner) return mt_no_memory("compile", err);
     *winner = (mt_winner){row->subject, row->nvrtc_version, row->driver_version, mt_strdup(row->shape_key), mt_strdup(row->workload_key), mt_strdup(row->variant), mt_strdup(row->cubin_hash)};
     return winner->shape_key && winner->workload_key && winner->variant && winner->cubin_hash ? MT_OK : mt_no_memory("compile", err);
 }
