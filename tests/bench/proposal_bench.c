@@ -41,10 +41,10 @@ static double seconds(void)
 
 static mt_status measure(const mt_space *space, const mt_strategy *strategy, size_t budget, mt_error *err)
 {
-    mt_search_task task = {.space = space, .budget = budget};
+    mt_search_setup setup = {.space = space, .budget = budget};
     void *state = NULL;
     double start = seconds();
-    mt_status st = strategy->create(&task, &state, err);
+    mt_status st = strategy->create(&setup, &state, err);
     if (st != MT_OK) return st;
     printf("%s made in %.3f s; ms a proposal, mean (longest):", strategy->name, seconds() - start);
     double best = INFINITY, sum = 0, longest = 0;

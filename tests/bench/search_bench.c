@@ -60,9 +60,9 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
     size_t asked = 0, told = 0, limit = mt_space_count(space->space) < options->budget ? mt_space_count(space->space) : options->budget, mark = 0;
     double best = INFINITY, flat_best = NAN;
     size_t flat_at = 0;
-    mt_search_task task = {.space = space->space, .seed = seed, .budget = options->budget, .hints = hints, .hint_count = hint_count, .prior_context = space};
-    if (options->prior) task.prior = strcmp(options->prior, "inverted") == 0 ? inverted_prior : rough_prior;
-    mt_status st = strategy->create(&task, &state, err);
+    mt_search_setup setup = {.space = space->space, .seed = seed, .budget = options->budget, .hints = hints, .hint_count = hint_count, .prior_context = space};
+    if (options->prior) setup.prior = strcmp(options->prior, "inverted") == 0 ? inverted_prior : rough_prior;
+    mt_status st = strategy->create(&setup, &state, err);
     while (st == MT_OK && told < limit) {
         size_t room = options->outstanding - pipe.count, fresh[MAX_WIDTH], given = 0;
         if (room > limit - asked) room = limit - asked;

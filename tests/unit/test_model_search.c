@@ -53,7 +53,7 @@ START_TEST(failures_are_slow_until_the_search_is)
     mt_model_search search;
     float row[4];
     size_t place;
-    ck_assert_int_eq(mt_model_search_init(&search, &(mt_search_task){.space = space, .seed = 1, .budget = 100}, NULL), MT_OK);
+    ck_assert_int_eq(mt_model_search_init(&search, &(mt_search_setup){.space = space, .seed = 1, .budget = 100}, NULL), MT_OK);
     ck_assert_uint_le(search.features.count, 4);
     for (size_t point = 20; point > 8; point--) mt_model_search_tell(&search, point, cost_of(point));
     mt_model_search_tell(&search, 30, cost_of(30));

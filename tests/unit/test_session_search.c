@@ -21,13 +21,13 @@ static struct probe {
     int64_t thought_ns;         /* in all */
 } probe;
 
-static mt_status probe_create(const mt_search_task *task, void **state, mt_error *err)
+static mt_status probe_create(const mt_search_setup *setup, void **state, mt_error *err)
 {
-    probe.count = mt_space_count(task->space);
+    probe.count = mt_space_count(setup->space);
     probe.next = 0;
-    probe.hint_count = task->hint_count;
-    for (size_t i = 0; i < task->hint_count; i++) probe.hints[i] = task->hints[i];
-    for (size_t i = 0; i < 4 && i < probe.count; i++) probe.believed[i] = task->prior ? task->prior(task->prior_context, i) : NAN;
+    probe.hint_count = setup->hint_count;
+    for (size_t i = 0; i < setup->hint_count; i++) probe.hints[i] = setup->hints[i];
+    for (size_t i = 0; i < 4 && i < probe.count; i++) probe.believed[i] = setup->prior ? setup->prior(setup->prior_context, i) : NAN;
     *state = &probe;
     return MT_OK;
 }
@@ -96,11 +96,11 @@ START_TEST(tells_keep_their_order)
     size_t point;
     mt_spec *spec = toy_spec("", TEN);
     mt_space *space = toy_space(spec);
-    const mt_search_task task = {.space = space, .seed = 1, .budget = 10};
+    const mt_search_setup setup = {.space = space, .seed = 1, .budget = 10};
     uv_loop_init(&loop);
     probe = (struct probe){.batch = 2, .usleep_at_ask = 50000};
     wakes = 0;
-    ck_assert_int_eq(mt_search_create(&loop, &probing, &task, on_wake, NULL, &search, &err), MT_OK);
+    ck_assert_int_eq(mt_search_create(&loop, &probing, &setup, on_wake, NULL, &search, &err), MT_OK);
     ck_assert_int_eq(mt_search_tell(search, 7, 1, &err), MT_OK); /* known from before */
     for (size_t i = 0; i < 2; i++) {
         ck_assert(next_or_wait(&loop, search, &point));

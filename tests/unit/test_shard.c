@@ -87,8 +87,8 @@ static size_t walk(const mt_strategy *strategy, const mt_space *of, mt_shard sha
     void *state = NULL;
     mt_error err = {0};
     size_t points[7], total = 0, given;
-    const mt_search_task task = {.space = of, .seed = seed, .budget = 1000, .shard = shard};
-    ck_assert_msg(strategy->create(&task, &state, &err) == MT_OK, "%s", err.message);
+    const mt_search_setup setup = {.space = of, .seed = seed, .budget = 1000, .shard = shard};
+    ck_assert_msg(strategy->create(&setup, &state, &err) == MT_OK, "%s", err.message);
     while ((given = strategy->ask(state, points, 7)) > 0) {
         for (size_t i = 0; i < given; i++) {
             seen[points[i]]++;

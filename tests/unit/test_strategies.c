@@ -48,7 +48,7 @@ static struct walk take_walk(const mt_strategy *strategy, uint64_t seed, size_t 
     size_t points[16];
     void *state = NULL;
     mt_error err = {0};
-    ck_assert_msg(strategy->create(&(mt_search_task){.space = space, .seed = seed, .budget = budget}, &state, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(strategy->create(&(mt_search_setup){.space = space, .seed = seed, .budget = budget}, &state, &err) == MT_OK, "%s", err.message);
     for (size_t i = 0; i < known_count; i++) {
         seen[known[i]] = 1;
         strategy->tell(state, known[i], cost_of(known[i], count));
@@ -126,7 +126,7 @@ START_TEST(told_in_the_middle)
     EACH_STRATEGY(strategy) {
         void *state = NULL;
         size_t point, count = 0;
-        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 5, .budget = 50}, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 5, .budget = 50}, &state, NULL), MT_OK);
         ck_assert_uint_eq(strategy->ask(state, &point, 1), 1);
         strategy->tell(state, point, 1.0);
         size_t other = (point + 20) % 50; /* the session knew it, or ran it on its own account */
@@ -170,7 +170,7 @@ START_TEST(no_room_no_points)
     EACH_STRATEGY(strategy) {
         void *state = NULL;
         size_t point;
-        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 5, .budget = 10}, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 5, .budget = 10}, &state, NULL), MT_OK);
         ck_assert_uint_eq(strategy->ask(state, &point, 0), 0);
         ck_assert_uint_eq(strategy->ask(state, &point, 1), 1);
         strategy->destroy(state);
@@ -249,7 +249,7 @@ static size_t evaluations_to_best(const mt_strategy *strategy, uint64_t seed, si
     void *state = NULL;
     unsigned char *seen = calloc(count, 1);
     for (size_t i = 0; i < count; i++) best = fmin(best, kernel_cost(i));
-    ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = seed, .budget = count}, &state, NULL), MT_OK);
+    ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = seed, .budget = count}, &state, NULL), MT_OK);
     for (;;) {
         size_t fresh[64], given = strategy->ask(state, fresh, outstanding - waiting);
         for (size_t i = 0; i < given; i++) {
@@ -309,7 +309,7 @@ START_TEST(models_fill_a_batch)
         bool is_model = strcmp(strategy->name, "surrogate") == 0 || strcmp(strategy->name, "mixed") == 0;
         void *state = NULL;
         if (!is_model) continue;
-        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 1, .budget = 100}, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 1, .budget = 100}, &state, NULL), MT_OK);
         ck_assert_uint_eq(strategy->ask(state, points, 16), 16);
         for (size_t k = 0; k < 9; k++) strategy->tell(state, points[k], kernel_cost(points[k]));
         ck_assert_uint_eq(strategy->ask(state, points, 32), 32);
@@ -330,7 +330,7 @@ START_TEST(arms_of_models)
         void *state = NULL;
         if (!strategy->outlook) continue;
         ck_assert_msg(strategy->arm_of, "%s tells no arms", strategy->name);
-        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 3, .budget = 100}, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 3, .budget = 100}, &state, NULL), MT_OK);
         for (size_t asked = 0; asked < ASKED && strategy->ask(state, &point, 1) == 1; asked++) {
             const char *arm = strategy->arm_of(state, point);
             ck_assert_msg(*arm, "%s does not know who proposed evaluation %zu", strategy->name, asked);
@@ -352,7 +352,7 @@ START_TEST(all_may_fail)
     EACH_STRATEGY(strategy) {
         void *state = NULL;
         size_t point, asked = 0;
-        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 2, .budget = count}, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 2, .budget = count}, &state, NULL), MT_OK);
         for (; strategy->ask(state, &point, 1) == 1; asked++) strategy->tell(state, point, INFINITY);
         ck_assert_msg(asked == count, "%s: %zu of %zu", strategy->name, asked, count);
         strategy->destroy(state);
@@ -369,7 +369,7 @@ static unsigned hints_taken(const size_t *hints, double hint_cost, size_t asks)
     const mt_strategy *strategy = mt_strategy_find("mixed");
     void *state = NULL;
     unsigned taken = 0;
-    ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 3, .budget = 100, .hints = hints, .hint_count = 3}, &state, NULL), MT_OK);
+    ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 3, .budget = 100, .hints = hints, .hint_count = 3}, &state, NULL), MT_OK);
     for (size_t i = 0; i < asks; i++) {
         size_t point;
         bool is_hint = false;
@@ -406,7 +406,7 @@ START_TEST(out_of_memory)
             size_t points[20];
             mt_error err = {0};
             mt_alloc_fail_at(n);
-            if (strategy->create(&(mt_search_task){.space = space, .seed = 2, .budget = 60}, &state, &err) != MT_OK) {
+            if (strategy->create(&(mt_search_setup){.space = space, .seed = 2, .budget = 60}, &state, &err) != MT_OK) {
                 ck_assert_ptr_null(state);
                 ck_assert_int_eq(err.status, MT_ERR_NO_MEMORY);
                 continue;

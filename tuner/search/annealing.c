@@ -16,12 +16,12 @@ struct state {
     double here_ns;
 };
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
-    mt_status st = mt_walk_create(sizeof(struct state), task, "annealing", out, err);
+    mt_status st = mt_walk_create(sizeof(struct state), setup, "annealing", out, err);
     struct state *state = *out;
     if (st != MT_OK) return st;
-    state->budget = task->budget;
+    state->budget = setup->budget;
     state->here = SIZE_MAX;
     return MT_OK;
 }

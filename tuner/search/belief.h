@@ -1,4 +1,4 @@
-/* What the space's author believes a point takes (task.prior): the models' mean, as far as results bear it out, and the order of the first points. */
+/* What the space's author believes a point takes (setup.prior): the models' mean, as far as results bear it out, and the order of the first points. */
 #ifndef MT_SEARCH_BELIEF_H
 #define MT_SEARCH_BELIEF_H
 

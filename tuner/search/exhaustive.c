@@ -18,12 +18,12 @@ static void destroy(void *memory)
     mt_free(state);
 }
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "exhaustive search: out of memory");
-    state->space = task->space;
-    state->shard = task->shard;
+    state->space = setup->space;
+    state->shard = setup->shard;
     *out = state;
     return MT_OK;
 }

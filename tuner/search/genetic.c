@@ -14,9 +14,9 @@ struct state {
     size_t members[POPULATION], member_count;  /* the generation under way: points, some asked just now, some known before */
 };
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
-    return mt_walk_create(sizeof(struct state), task, "genetic search", out, err);
+    return mt_walk_create(sizeof(struct state), setup, "genetic search", out, err);
 }
 
 static bool is_complete(const struct state *state)

@@ -26,10 +26,10 @@ static void destroy(void *memory)
     mt_walk_destroy(state);
 }
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
-    const mt_spec *spec = mt_space_spec(task->space);
-    mt_status st = mt_walk_create(sizeof(struct state), task, "local search", out, err);
+    const mt_spec *spec = mt_space_spec(setup->space);
+    mt_status st = mt_walk_create(sizeof(struct state), setup, "local search", out, err);
     struct state *state = *out;
     if (st != MT_OK) return st;
     for (size_t i = 0; i < spec->param_count; i++) state->around_capacity += spec->params[i].value_count;

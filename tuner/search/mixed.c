@@ -32,19 +32,19 @@ static void destroy(void *memory)
     mt_free(state);
 }
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
-    mt_status st = mt_model_search_init(&state->search, task, err);
+    mt_status st = mt_model_search_init(&state->search, setup, err);
     if (st != MT_OK) {
         mt_free(state);
         return st;
     }
-    mt_search_task walk = *task;
+    mt_search_setup walk = *setup;
     walk.seed ^= WALK_SEED; /* its draws are not those of the first sample */
     st = mt_strategy_local.create(&walk, &state->walk, err);
-    for (size_t i = 0; i < task->hint_count && i < HINTS; i++) state->hints[state->hint_count++] = task->hints[i];
+    for (size_t i = 0; i < setup->hint_count && i < HINTS; i++) state->hints[state->hint_count++] = setup->hints[i];
     if (st != MT_OK) destroy(state);
     else *out = state;
     return st;

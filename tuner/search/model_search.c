@@ -16,17 +16,17 @@ static bool fill_stock(mt_model_search *search)
     return stock != NULL;
 }
 
-mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err)
+mt_status mt_model_search_init(mt_model_search *search, const mt_search_setup *setup, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = mt_space_spec(task->space);
+    const mt_spec *spec = mt_space_spec(setup->space);
     *search = (mt_model_search){.second_start = SIZE_MAX};
-    mt_ledger_init(&search->ledger, task->space);
-    mt_rng_seed(&search->rng, task->seed);
-    MT_TRY(mt_features_init(&search->features, task->space, task->prior, task->prior_context, &search->rng, err));
+    mt_ledger_init(&search->ledger, setup->space);
+    mt_rng_seed(&search->rng, setup->seed);
+    MT_TRY(mt_features_init(&search->features, setup->space, setup->prior, setup->prior_context, &search->rng, err));
     for (size_t i = 0; i < spec->param_count; i++) search->neighbour_capacity += spec->params[i].value_count;
-    size_t room = task->budget < GP_POINTS ? task->budget : GP_POINTS, valid = mt_space_count(task->space);
-    size_t pool = mt_space_is_enumerated(task->space) && valid < POOL ? valid : POOL;
+    size_t room = setup->budget < GP_POINTS ? setup->budget : GP_POINTS, valid = mt_space_count(setup->space);
+    size_t pool = mt_space_is_enumerated(setup->space) && valid < POOL ? valid : POOL;
     search->gp_limit = room < GP_POINTS_AT_LEAST ? GP_POINTS_AT_LEAST : room;
     search->gp_places = mt_alloc(search->gp_limit, sizeof *search->gp_places);
     search->pool = mt_alloc(pool, sizeof *search->pool);
@@ -36,7 +36,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
         search->gp.may_lack_order[i] = item->kind == 0 && spec->params[item->knob].value_count > 2;
         search->gp.is_optional[i] = search->gp.is_unused[i] = i >= search->features.optional && i < search->features.optional + search->features.optional_count;
     }
-    bool has_stock = mt_space_is_enumerated(task->space) || fill_stock(search);
+    bool has_stock = mt_space_is_enumerated(setup->space) || fill_stock(search);
     if (!has_stock || !search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
 done:
     if (st != MT_OK) mt_model_search_free(search);

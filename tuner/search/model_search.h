@@ -70,7 +70,7 @@ typedef struct mt_proposal {
     double deviation; /* of the forest that is to be judged by the result, standardised; 0: none is */
 } mt_proposal;
 
-mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err);
+mt_status mt_model_search_init(mt_model_search *search, const mt_search_setup *setup, mt_error *err);
 void mt_model_search_free(mt_model_search *search);
 bool mt_model_search_add(mt_model_search *search, mt_proposal proposal); /* marks it as asked */
 /* As mt_strategy.ask: what `propose` finds until it finds nothing. It returns the arm's name, a static text; NULL: nothing is left. */

@@ -28,14 +28,14 @@ static void destroy(void *memory)
     mt_free(state);
 }
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "random search: out of memory");
-    state->space = task->space;
-    state->shard = task->shard;
-    state->count = mt_space_count(task->space);
-    mt_rng_seed(&state->rng, task->seed);
+    state->space = setup->space;
+    state->shard = setup->shard;
+    state->count = mt_space_count(setup->space);
+    mt_rng_seed(&state->rng, setup->seed);
     *out = state;
     return MT_OK;
 }

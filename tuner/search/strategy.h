@@ -10,7 +10,7 @@
 #include "tuner/search/features.h"
 #include "tuner/search/shard.h"
 
-typedef struct mt_search_task {
+typedef struct mt_search_setup {
     const mt_space *space; /* must outlive the state */
     uint64_t seed;
     size_t budget;         /* evaluations that the session means to spend (≥ 1) */
@@ -19,13 +19,13 @@ typedef struct mt_search_task {
     mt_prior *prior;       /* NULL: none. It orders the first points and is the models' mean, as far as results bear it out; a strategy may ignore it */
     const void *prior_context; /* must outlive the state */
     mt_shard shard;        /* a strategy that splits asks points of it alone; the others need not look at it */
-} mt_search_task;
+} mt_search_setup;
 
 typedef struct mt_strategy {
     const char *name;    /* CLI name, stored in the database */
     const char *summary; /* one line for --help */
-    bool splits;         /* keeps to the task's shard: all shards together ask what one search without shards would */
-    mt_status (*create)(const mt_search_task *task, void **state, mt_error *err);
+    bool splits;         /* keeps to the shard that it is given: all shards together ask what one search without shards would */
+    mt_status (*create)(const mt_search_setup *setup, void **state, mt_error *err);
     size_t (*ask)(void *state, size_t *points, size_t capacity);
     void (*tell)(void *state, size_t point, double time_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */

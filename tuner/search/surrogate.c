@@ -10,11 +10,11 @@ static void destroy(void *state)
     mt_free(state);
 }
 
-static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
     mt_model_search *search = mt_alloc(1, sizeof *search);
     if (!search) return MT_FAIL(err, MT_ERR_NO_MEMORY, "surrogate search: out of memory");
-    mt_status st = mt_model_search_init(search, task, err);
+    mt_status st = mt_model_search_init(search, setup, err);
     if (st != MT_OK) mt_free(search);
     else *out = search;
     return st;

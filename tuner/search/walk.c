@@ -4,12 +4,12 @@
 
 #include "tuner/base/alloc.h"
 
-mt_status mt_walk_create(size_t size, const mt_search_task *task, const char *name, void **state, mt_error *err)
+mt_status mt_walk_create(size_t size, const mt_search_setup *setup, const char *name, void **state, mt_error *err)
 {
     mt_walk *walk = *state = mt_alloc(1, size);
     if (!walk) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name);
-    mt_ledger_init(&walk->ledger, task->space);
-    mt_rng_seed(&walk->rng, task->seed);
+    mt_ledger_init(&walk->ledger, setup->space);
+    mt_rng_seed(&walk->rng, setup->seed);
     return MT_OK;
 }
 

@@ -11,7 +11,7 @@ typedef struct mt_walk { /* the first member of such a strategy's state */
 } mt_walk;
 
 /* A zeroed state of `size` bytes that begins with its walk; NO_MEMORY naming the strategy. */
-mt_status mt_walk_create(size_t size, const mt_search_task *task, const char *name, void **state, mt_error *err);
+mt_status mt_walk_create(size_t size, const mt_search_setup *setup, const char *name, void **state, mt_error *err);
 void mt_walk_destroy(void *state); /* as mt_strategy.destroy */
 /* As mt_strategy.ask: what `next` finds until it finds nothing. */
 size_t mt_walk_ask(void *state, bool (*next)(void *state, size_t *point), size_t *points, size_t capacity);

@@ -36,14 +36,14 @@ struct mt_search {
     double job_outlook;
 };
 
-mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const mt_search_task *task, void (*woken)(void *context), void *context, mt_search **out, mt_error *err)
+mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const mt_search_setup *setup, void (*woken)(void *context), void *context, mt_search **out, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
     mt_search *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "search: out of memory");
     *self = (mt_search){.loop = loop, .strategy = strategy, .woken = woken, .context = context, .outlook = NAN};
     self->work.data = self;
-    mt_status st = strategy->create(task, &self->state, err);
+    mt_status st = strategy->create(setup, &self->state, err);
     if (st != MT_OK) {
         mt_free(self);
         return st;

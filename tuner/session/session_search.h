@@ -18,7 +18,7 @@ typedef enum mt_search_answer {
 } mt_search_answer;
 
 /* `woken`: from the loop, whenever the strategy has finished thinking. The strategy's own `create` runs here and now. */
-mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const mt_search_task *task, void (*woken)(void *context), void *context, mt_search **search, mt_error *err);
+mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const mt_search_setup *setup, void (*woken)(void *context), void *context, mt_search **search, mt_error *err);
 mt_status mt_search_tell(mt_search *search, size_t point, double time_ns, mt_error *err);
 /* The next point, and what in the strategy proposed it (a static text; unchanged where there is no point); `wanted` > 0: how many more are to be evaluated. */
 mt_search_answer mt_search_next(mt_search *search, size_t wanted, size_t *point, const char **arm);

@@ -117,9 +117,9 @@ static mt_status start_search(mt_run *run, mt_error *err)
     bool has_model = session->params->spec->model_time_ns.program != NULL;
     if (st == MT_OK && has_model) st = mt_env_create(session->params->spec, run->job->target->shape, &session->evaluator->facts, &run->believed, err);
     if (st != MT_OK) return st;
-    const mt_search_task task = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
+    const mt_search_setup setup = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
                                  .budget = run->total, .hints = hints, .hint_count = hint_count, .prior = has_model ? believe : NULL, .prior_context = run, .shard = run->shard};
-    return mt_search_create(session->loop, run->strategy, &task, on_thought, run, &run->search, err);
+    return mt_search_create(session->loop, run->strategy, &setup, on_thought, run, &run->search, err);
 }
 
 /* What other tools measured has no default point, unless somebody wrote one into the search space: nothing is faster than what nobody named. */
