@@ -59,7 +59,7 @@ static size_t needed(mt_prior *prior, uint64_t seed)
     size_t point, count = 0;
     void *state = NULL;
     for (size_t i = 0; i < SIDE * SIDE; i++) least = fmin(least, cost_of(i));
-    ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = seed, .budget = BUDGET, .prior = prior}, &state, NULL), MT_OK);
+    ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = seed, .budget = BUDGET, .prior = prior}, &state, NULL), MT_OK);
     while (count < BUDGET && strategy->ask(state, &point, 1) == 1) {
         double cost = cost_of(point);
         count++;

@@ -482,7 +482,7 @@ START_TEST(exhaustive_walks_a_sampled_space)
     size_t points[7], known, count = mt_space_count(p.all), given, total = 0;
     void *state = NULL;
     mt_error err = { 0 };
-    ck_assert_int_eq(strategy->create(&(mt_search_task){ .space = p.sampled, .seed = 1, .budget = count }, &state, &err), MT_OK);
+    ck_assert_int_eq(strategy->create(&(mt_search_setup){ .space = p.sampled, .seed = 1, .budget = count }, &state, &err), MT_OK);
     ck_assert(mt_space_next(p.sampled, mt_space_index_limit(p.sampled) / 2, &known));
     strategy->tell(state, known, 1);
     unsigned char *seen = calloc(count, 1);
