@@ -518,7 +518,7 @@ void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
 /* The time that the cost model says of the environment's variant, in nanoseconds, or without a model how many blocks it launches; NAN where the expressions give none. The lets that costs read
  * are computed (lookup_cost.c). */
-double mt_lookup_env_cost(const mt_lookup_env *env);
+double mt_lookup_env_work(const mt_lookup_env *env);
 /* Describes a failure of the program: which let or device fact is at fault. Returns out. */
 const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */

@@ -152,7 +152,7 @@ static double blocks_of(const mt_lookup_env *env)
     return blocks;
 }
 
-double mt_lookup_env_cost(const mt_lookup_env *env)
+double mt_lookup_env_work(const mt_lookup_env *env)
 {
     const mt_program *time_ns = env->answers->model.time_ns;
     int64_t ns;
@@ -176,7 +176,7 @@ void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predic
             if (model->lets[i].is_in_costs && (is_first || model->lets[i].reads_knobs)) mt_lookup_env_compute(&env, i);
         }
         is_first = false;
-        double cost = mt_lookup_env_cost(&env);
-        if (cost > 0) costs[v] = mt_rule_cost(cost, model->time_ns != NULL, sm_count);
+        double work = mt_lookup_env_work(&env);
+        if (work > 0) costs[v] = mt_rule_cost(work, model->time_ns != NULL, sm_count);
     }
 }

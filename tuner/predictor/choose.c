@@ -7,7 +7,7 @@
 
 enum { NODE_LIMIT = 20000 }; /* a fraction of a second at most; an evaluation does this for every shape */
 
-static const double UNSERVED_COST = 4; /* log2 */
+static const double UNSERVED_LOSS = 4; /* log2 */
 
 typedef struct shape_set { uint64_t bits[MT_RULE_SHAPES / 64]; } shape_set;
 
@@ -18,7 +18,7 @@ typedef struct cover {
     size_t served_by[MT_RULE_SHAPES];        /* how many variants serve it */
     size_t depth, nodes;                     /* of the search */
     size_t chosen[MT_RULE_VARIANTS], best[MT_RULE_VARIANTS], best_count;
-    double best_cost;
+    double best_loss;
     bool is_cut;                             /* the search ran into its limit */
 } cover;
 
@@ -69,13 +69,13 @@ static void fill(cover *c, double within_log2)
 }
 
 /* Mean over the served shapes of the least slowdown among the chosen. */
-static double cost(const cover *c, const size_t *chosen, size_t count)
+static double loss(const cover *c, const size_t *chosen, size_t count)
 {
     double sum = 0;
     size_t shapes = 0;
     for (size_t i = 0; i < c->data->shape_count; i++) {
         if (!set_has(&c->all, i)) continue;
-        double least = UNSERVED_COST;
+        double least = UNSERVED_LOSS;
         for (size_t k = 0; k < count; k++) {
             double value = mt_predictor_cell(c->data, i, chosen[k]);
             if (value < least) least = value;
@@ -89,7 +89,7 @@ static double cost(const cover *c, const size_t *chosen, size_t count)
 /* ---- greedy ---- */
 
 /* The sum of the least slowdowns with one variant more. */
-static double cost_with(const cover *c, const double least[MT_RULE_SHAPES], size_t variant)
+static double loss_with(const cover *c, const double least[MT_RULE_SHAPES], size_t variant)
 {
     double sum = 0;
     for (size_t i = 0; i < c->data->shape_count; i++) {
@@ -100,7 +100,7 @@ static double cost_with(const cover *c, const double least[MT_RULE_SHAPES], size
     return sum;
 }
 
-/* The variant that serves most of what is left, at the least cost; with `left` not empty there is one. */
+/* The variant that serves most of what is left, at the least loss; with `left` not empty there is one. */
 static size_t most_useful(const cover *c, const shape_set *left, const double least[MT_RULE_SHAPES])
 {
     size_t best = 0, most = 0;
@@ -108,7 +108,7 @@ static size_t most_useful(const cover *c, const shape_set *left, const double le
     for (size_t v = 0; v < c->data->variant_count; v++) {
         shape_set rest = set_without(left, &c->serves[v]);
         size_t gain = set_count(left) - set_count(&rest);
-        double value = gain && gain >= most ? cost_with(c, least, v) : INFINITY;
+        double value = gain && gain >= most ? loss_with(c, least, v) : INFINITY;
         if (!gain || gain < most || (gain == most && value >= lowest)) continue;
         best = v;
         most = gain;
@@ -121,14 +121,14 @@ static void take_greedily(cover *c, size_t max)
 {
     shape_set left = c->all;
     double least[MT_RULE_SHAPES];
-    for (size_t i = 0; i < MT_RULE_SHAPES; i++) least[i] = UNSERVED_COST;
+    for (size_t i = 0; i < MT_RULE_SHAPES; i++) least[i] = UNSERVED_LOSS;
     while (c->best_count < max && set_count(&left)) {
         size_t best = most_useful(c, &left, least);
         c->best[c->best_count++] = best;
         left = set_without(&left, &c->serves[best]);
         for (size_t i = 0; i < c->data->shape_count; i++) least[i] = fmin(least[i], mt_predictor_cell(c->data, i, best));
     }
-    c->best_cost = cost(c, c->best, c->best_count);
+    c->best_loss = loss(c, c->best, c->best_count);
 }
 
 /* ---- exact ---- */
@@ -151,11 +151,11 @@ static bool search(cover *c, size_t count, shape_set left)
 {
     bool found = false;
     if (!set_count(&left)) {
-        double value = cost(c, c->chosen, count);
-        if (count < c->best_count || value < c->best_cost - 1e-12) {
+        double value = loss(c, c->chosen, count);
+        if (count < c->best_count || value < c->best_loss - 1e-12) {
             memcpy(c->best, c->chosen, count * sizeof *c->best);
             c->best_count = count;
-            c->best_cost = value;
+            c->best_loss = value;
         }
         return true;
     }
@@ -228,7 +228,7 @@ static void judge(const cover *c, double within_log2, mt_predictor *predictor)
 
 void mt_predictor_choose(const mt_predictor_data *data, const bool *is_left_out, size_t max, double within_log2, mt_predictor *predictor)
 {
-    cover c = {.data = data, .is_left_out = is_left_out, .best_cost = INFINITY};
+    cover c = {.data = data, .is_left_out = is_left_out, .best_loss = INFINITY};
     if (max > MT_RULE_VARIANTS) max = MT_RULE_VARIANTS;
     fill(&c, within_log2);
     take_greedily(&c, max);

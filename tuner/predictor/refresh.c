@@ -63,9 +63,9 @@ static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
     for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
-        const double *costs = table->costs + table->subjects[s].shape * width;
+        const double *work = table->work + table->subjects[s].shape * width;
         mt_strbuf_addf(out, "%s{\"subject\":%lld,\"%s\":\"", s ? "," : "", (long long)table->subjects[s].id, table->time_digest ? "times" : "blocks");
-        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", costs[v] > 0 ? costs[v] : 0);
+        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", work[v] > 0 ? work[v] : 0);
         mt_strbuf_add(out, "\"}");
     }
     mt_strbuf_add(out, "]}");

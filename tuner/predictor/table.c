@@ -216,7 +216,7 @@ static mt_status find_blocks(mt_store *store, mt_predictor_table *table, mt_erro
         if (!isfinite(table->cells[i].slowdown)) continue;
         mt_status st = mt_query_blocks(store, table->cells[i].measurement, &blocks, err);
         if (st != MT_OK) return st;
-        if (blocks > 0) table->costs[table->subjects[i / width].shape * width + i % width] = blocks;
+        if (blocks > 0) table->work[table->subjects[i / width].shape * width + i % width] = blocks;
     }
     return MT_OK;
 }
@@ -238,7 +238,7 @@ static mt_status find_times(mt_store *store, mt_predictor_table *table, mt_times
         if (!mt_predictor_times_set_shape(times, table->shape_keys[i])) continue;
         for (size_t v = 0; v < width; v++) {
             int64_t ns = mt_predictor_times_at(times, variants[v]);
-            if (ns > 0) table->costs[i * width + v] = (double)ns;
+            if (ns > 0) table->work[i * width + v] = (double)ns;
         }
     }
     table->time_digest = mt_predictor_times_digest(times);
@@ -252,16 +252,16 @@ static mt_status find_costs(mt_store *store, mt_predictor_table *table, mt_error
     mt_times_of *times = NULL;
     size_t count = table->shape_count * table->variant_count;
     double *costs = mt_alloc(count + 1, sizeof *costs);
-    table->costs = mt_alloc(count + 1, sizeof *table->costs);
+    table->work = mt_alloc(count + 1, sizeof *table->work);
     table->data.cost = costs; /* mt_predictor_table_free frees it */
-    if (!costs || !table->costs) return mt_no_memory("portfolio", err);
-    for (size_t i = 0; i < count; i++) costs[i] = table->costs[i] = NAN;
+    if (!costs || !table->work) return mt_no_memory("portfolio", err);
+    for (size_t i = 0; i < count; i++) costs[i] = table->work[i] = NAN;
     MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
     if (table->sm_count <= 0) goto done;
     MT_TRY(mt_predictor_times_load(store, &table->group, &times, err));
     MT_TRY(times ? find_times(store, table, times, err) : find_blocks(store, table, err));
     for (size_t i = 0; i < count; i++)
-        if (!isnan(table->costs[i])) costs[i] = mt_rule_cost(table->costs[i], table->time_digest != 0, (double)table->sm_count);
+        if (!isnan(table->work[i])) costs[i] = mt_rule_cost(table->work[i], table->time_digest != 0, (double)table->sm_count);
 done:
     mt_predictor_times_free(times);
     return st;
@@ -324,7 +324,7 @@ void mt_predictor_table_free(mt_predictor_table *table)
     }
     mt_free(table->subjects);
     mt_free(table->cells);
-    mt_free(table->costs);
+    mt_free(table->work);
     mt_free(table->kinds);
     const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.cost};
     for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);

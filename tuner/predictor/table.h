@@ -28,7 +28,7 @@ typedef struct mt_predictor_table {
     size_t left_out;                 /* tuned shapes beyond MT_RULE_SHAPES */
     size_t misfits;                  /* subjects whose shape has other values than the kernel's expressions name: damaged, or of a stranger */
     char misfit[256];                /* why the first of them is left out */
-    double *costs;                   /* [shape_count][variant_count]: blocks of the launches together, or nanoseconds by the cost model; NAN = not known */
+    double *work;                    /* [shape_count][variant_count]: blocks of the launches together, or nanoseconds by the cost model; NAN = not known */
     uint32_t time_digest;            /* of the cost model; 0 = the kernel has none */
     int64_t sm_count;                /* 0 = not known, nor are costs then */
     mt_predictor_data data;             /* of the shapes: the worst over their workloads */

@@ -103,6 +103,6 @@ int64_t mt_predictor_times_at(mt_times_of *times, const mt_lookup_variant *varia
     mt_lookup_env_set_variant(&times->env, variant);
     for (uint32_t i = 0; i < model->let_count; i++)
         if (model->lets[i].is_in_costs) mt_lookup_env_compute(&times->env, i);
-    double ns = mt_lookup_env_cost(&times->env);
+    double ns = mt_lookup_env_work(&times->env);
     return ns > 0 ? (int64_t)ns : 0;
 }
