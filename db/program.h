@@ -1,6 +1,6 @@
 /* Programs: stored integer expressions, and the one evaluator that the tuner and libtunelookup share.
  *
- * An expression of a search-space file is compiled once (tuner/space/expr.c) into a postfix program, which is kept in the database
+ * An expression of a search-space file is compiled once (tuner/space/expr/expr.c) into a postfix program, which is kept in the database
  * as text. Here the text is loaded into caller-owned memory and evaluated: libc only, no allocation, no global state, so that the
  * lookup can compute the launch of a shape that nobody tuned exactly as the tuner would.
  *

@@ -3,7 +3,7 @@
 
 /* Of two texts for the same thing one must win whichever comes first: the longer one, it says more. */
 #define LONGER(column) "(length(:" column "), :" column ") > (length(" column "), " column ")"
-/* A name that a person gave beats one that the tool made up (tuner/space/adhoc.h), and none. */
+/* A name that a person gave beats one that the tool made up (tuner/space/spec/adhoc.h), and none. */
 #define BETTER_NAME "(:name = '', :name GLOB 'shape-[0-9a-f]*', :name) < (name = '', name GLOB 'shape-[0-9a-f]*', name)"
 
 /* One run of the tool; or, of an imported file, the import: the same file imported on two machines is the same rows. */

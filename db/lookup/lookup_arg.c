@@ -1,4 +1,4 @@
-/* Arguments of a result: tensors, tensor maps, scalars. As tuner/space/plan_arg.c does it: a test compares the two. */
+/* Arguments of a result: tensors, tensor maps, scalars. As tuner/space/launch/plan_arg.c does it: a test compares the two. */
 #include "db/lookup/lookup.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Launches of a result: which of the kernel's launches its variant makes for the asked shape, and their numbers. As tuner/space/plan.c does it: a test compares the two. */
+/* Launches of a result: which of the kernel's launches its variant makes for the asked shape, and their numbers. As tuner/space/launch/plan.c does it: a test compares the two. */
 #include "db/lookup/lookup.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A kernel's stored expressions (kernel.spec_json, written by tuner/space/spec_json.c) → programs bound to slots.
+/* A kernel's stored expressions (kernel.spec_json, written by tuner/space/spec/spec_json.c) → programs bound to slots.
  *
  * Slots: shape values, device facts, knobs, lets, one loop variable. A fact that the caller did not give has no slot, so that an expression that reads it fails, and
  * is not taken for one that does not apply. Everything that comes from the file is checked here; evaluation relies on it. */

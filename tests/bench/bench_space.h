@@ -2,7 +2,7 @@
 #ifndef MT_TESTS_BENCH_SPACE_H
 #define MT_TESTS_BENCH_SPACE_H
 
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 typedef struct bench_space {
     char name[64];

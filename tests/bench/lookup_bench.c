@@ -24,8 +24,8 @@
 #include "tuner/base/rng.h"
 #include "tuner/base/stats.h"
 #include "tuner/predictor/table.h"
-#include "tuner/space/space.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/points/space.h"
+#include "tuner/space/spec/spec_json.h"
 
 enum { REPEATS = 101, GROUP = 16, GROUPS = 20000, VARIANTS = 200, NAMES = TUNELOOKUP_MAX_VALUES };
 

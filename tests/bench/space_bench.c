@@ -11,7 +11,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/space_internal.h"
+#include "tuner/space/points/space_internal.h"
 
 enum { KNOBS = 8, BLOCK = 100000, BLOCKS = 40, DRAWS = 20000 };
 

@@ -9,6 +9,9 @@ complain() { echo "$*"; bad=1; }
 base='tuner/base/'
 program='db/(program|key|rule)\.h' # one target, libc only
 space="tuner/space/|$base|$program"
+space_text="tuner/space/(ini|expr)/|tuner/space/(dtype|facts)\.h|$base|$program"
+space_spec="tuner/space/spec/|$space_text"
+space_points="tuner/space/points/|$space_spec"
 search="tuner/search/|$space"
 shared='db/[a-z_]*\.h' # what the tool's half of db/ and the library share: libc and SQLite only
 store="db/store/|$shared|$base"
@@ -46,7 +49,14 @@ allow_for() { # file
     include/*) allowed='tunelookup\.h' ;;
     tuner/worker/worker_main.c) allowed="$worker|$gpu" ;;
     tuner/base/*) allowed=$base ;;
-    tuner/space/*) allowed=$space ;;
+    tuner/space/ini/*) allowed="tuner/space/ini/|$base" ;;
+    tuner/space/expr/*) allowed="tuner/space/expr/|$base|$program" ;;
+    tuner/space/signature/*) allowed="tuner/space/signature/|$base" ;;
+    tuner/space/spec/*) allowed=$space_spec ;;
+    tuner/space/points/*) allowed=$space_points ;;
+    tuner/space/launch/*) allowed="tuner/space/launch/|$space_points" ;;
+    tuner/space/source/*) allowed="tuner/space/source/|$space_points" ;;
+    tuner/space/*) allowed="tuner/space/ini/|tuner/space/(dtype|facts)\.h|$base|$program" ;;
     tuner/search/*) allowed=$search ;;
     tuner/predictor/*) allowed=$predictor ;;
     tuner/gpu/*) allowed=$gpu ;;
@@ -69,6 +79,7 @@ allow_for() { # file
 check_own() { # file, header
   allow_for "$1"
   [[ $2 =~ ^($allowed) ]] || complain "$1 must not include \"$2\""
+  [[ $2 != *_internal.h || ${1%/*} == "${2%/*}" || $1 == db/exchange/* ]] || complain "$1 must not include \"$2\", which is for the files beside it"
 }
 
 check_foreign() { # file, header

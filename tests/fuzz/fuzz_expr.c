@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tuner/base/alloc.h"
-#include "tuner/space/expr.h"
+#include "tuner/space/expr/expr.h"
 
 static void require(int holds)
 {

@@ -4,8 +4,8 @@
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tuner/base/alloc.h"
-#include "tuner/space/ini.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/ini/ini.h"
+#include "tuner/space/spec/spec.h"
 
 static void require(int holds)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tuner/space/npy.h"
+#include "tuner/space/spec/npy.h"
 
 static void require(int holds)
 {

@@ -5,8 +5,8 @@
 
 #include "db/store/store.h"
 #include "tuner/base/alloc.h"
-#include "tuner/space/point.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/points/point.h"
+#include "tuner/space/spec/spec_json.h"
 
 static mt_status make(const mt_spec *spec, const mt_shape *shape, const char *variant, const char *path, mt_error *err)
 {

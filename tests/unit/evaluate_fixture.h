@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
-#include "tuner/space/macros.h"
+#include "tuner/space/source/macros.h"
 
 /* Everything between an .ini and an outcome. */
 typedef struct bench {

@@ -3,7 +3,7 @@
 #define MT_TESTS_SAMPLED_FIXTURE_H
 
 #include "tests/unit/space_fixture.h"
-#include "tuner/space/space_internal.h"
+#include "tuner/space/points/space_internal.h"
 
 static inline mt_space_limits limits_of(size_t states)
 {

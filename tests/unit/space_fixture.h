@@ -4,10 +4,10 @@
 
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/space/plan.h"
-#include "tuner/space/env.h"
-#include "tuner/space/space.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/launch/plan.h"
+#include "tuner/space/points/env.h"
+#include "tuner/space/points/space.h"
+#include "tuner/space/spec/spec.h"
 
 #include <string.h>
 

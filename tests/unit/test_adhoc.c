@@ -1,5 +1,5 @@
 /* Shapes by their values. */
-#include "tuner/space/adhoc.h"
+#include "tuner/space/spec/adhoc.h"
 
 #include <stdio.h>
 #include <string.h>

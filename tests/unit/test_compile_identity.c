@@ -2,7 +2,7 @@
 #include "tests/unit/compile_fixture.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/nvrtc_internal.h"
-#include "tuner/space/macro_names.h"
+#include "tuner/space/source/macro_names.h"
 
 static mt_compile_result compile_macros(mt_nvrtc *nvrtc, const mt_source *source, const char *const *options, size_t count)
 {

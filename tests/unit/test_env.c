@@ -1,5 +1,5 @@
 #include "tests/unit/space_fixture.h"
-#include "tuner/space/env.h"
+#include "tuner/space/points/env.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #include "tests/unit/unit.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
-#include "tuner/space/macros.h"
+#include "tuner/space/source/macros.h"
 
 static mt_outcome evaluate(bench *b, const char *behaviour)
 {

@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/space/expr.h"
+#include "tuner/space/expr/expr.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/space/facts.h"
-#include "tuner/space/ini.h"
+#include "tuner/space/ini/ini.h"
 
 #include <stdio.h>
 #include <string.h>

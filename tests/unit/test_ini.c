@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/space/ini.h"
+#include "tuner/space/ini/ini.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/summary.h"
-#include "tuner/space/point.h"
+#include "tuner/space/points/point.h"
 
 START_TEST(what_differs_comes_first)
 {

@@ -1,6 +1,6 @@
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/macros.h"
+#include "tuner/space/source/macros.h"
 
 static void options_are(const mt_options *options, const char *expected)
 {

@@ -1,7 +1,7 @@
 /* The shipped space of msda: the search reaches every value of every knob, and the points that are known to be good. */
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 static mt_space *space_of(const mt_spec *spec, const char *shape)
 {

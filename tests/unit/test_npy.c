@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/space/npy.h"
+#include "tuner/space/spec/npy.h"
 
 static unsigned char bytes[4096];
 

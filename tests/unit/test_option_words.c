@@ -4,7 +4,7 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/option_words.h"
+#include "tuner/space/source/option_words.h"
 
 /* One line a word: the kind's letter and the text. */
 static void words_are(const char *text, const char *expected)

@@ -10,7 +10,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 /* Every option of every command, by the tables: an option that is added is looked at too. */
 

@@ -1,6 +1,6 @@
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/plan_internal.h"
+#include "tuner/space/launch/plan_internal.h"
 
 #include <stdio.h>
 

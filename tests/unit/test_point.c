@@ -1,5 +1,5 @@
 #include "tests/unit/space_fixture.h"
-#include "tuner/space/point.h"
+#include "tuner/space/points/point.h"
 
 START_TEST(text_is_sorted_and_holds_active_knobs_only)
 {

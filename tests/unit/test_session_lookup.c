@@ -1,7 +1,7 @@
 /* What a session leaves for the lookup library: the kernel's programs and the winner's cubin. */
 #include "include/tunelookup.h"
 #include "tests/unit/session_fixture.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/spec/spec_json.h"
 
 static tunelookup_status ask_cubin(unsigned flags, const void **data, size_t *size, tunelookup_db **db)
 {

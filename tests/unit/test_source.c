@@ -1,7 +1,7 @@
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 #include <ftw.h>
 #include <stdio.h>

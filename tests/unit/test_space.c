@@ -2,7 +2,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/rng.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 #include <dirent.h>
 #include <stdio.h>

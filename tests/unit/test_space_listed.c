@@ -1,7 +1,7 @@
 /* Spaces made of what a recording holds. */
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 #include <stdio.h>
 

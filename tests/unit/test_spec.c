@@ -1,7 +1,8 @@
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/spec_internal.h"
+#include "tuner/space/spec/spec_internal.h"
+#include "tuner/space/source/semantics.h"
 
 #include <stdio.h>
 

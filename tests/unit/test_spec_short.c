@@ -2,7 +2,8 @@
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/spec/spec_json.h"
+#include "tuner/space/source/semantics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

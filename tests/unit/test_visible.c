@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/visible.h"
+#include "tuner/space/source/visible.h"
 
 static char folder[] = "/tmp/msda-visible-XXXXXX";
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 /* Facts of an H100 SXM. */
 static inline mt_device_facts toy_facts(void)

@@ -3,8 +3,8 @@
 #define MT_EVALUATE_CANDIDATE_H
 
 #include "tuner/evaluate/needs.h"
-#include "tuner/space/macros.h"
-#include "tuner/space/space.h"
+#include "tuner/space/source/macros.h"
+#include "tuner/space/points/space.h"
 
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */

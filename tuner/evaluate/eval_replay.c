@@ -11,7 +11,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/evaluate/event_queue.h"
 #include "tuner/evaluate/facts_json.h"
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 struct recorded {
     mt_point point;

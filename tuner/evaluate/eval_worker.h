@@ -6,7 +6,7 @@
 
 #include "tuner/evaluate/evaluator.h"
 #include "tuner/worker/proto.h"
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 typedef struct mt_worker_options {
     size_t jobs;                /* compile workers; 0 = the host's cores, at most 32 */

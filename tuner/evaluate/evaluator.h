@@ -15,7 +15,7 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/method.h"
 #include "tuner/base/outcome.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 typedef struct mt_trial {
     uint64_t id;            /* unique within the evaluator */

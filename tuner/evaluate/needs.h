@@ -3,7 +3,7 @@
 #define MT_EVALUATE_NEEDS_H
 
 #include "tuner/worker/proto.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/launch/plan.h"
 
 typedef struct mt_needed_kernel {
     const char *entry;

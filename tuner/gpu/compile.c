@@ -12,8 +12,8 @@
 #include "tuner/gpu/compile_macros.h"
 #include "tuner/gpu/compile_reads.h"
 #include "tuner/gpu/nvrtc_internal.h"
-#include "tuner/space/macros.h"
-#include "tuner/space/visible.h"
+#include "tuner/space/source/macros.h"
+#include "tuner/space/source/visible.h"
 
 extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
 

@@ -6,7 +6,7 @@
 #include "tuner/base/status.h"
 #include "tuner/gpu/compile_request.h"
 #include "tuner/gpu/nvrtc.h"
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 typedef struct mt_compile_result {
     bool ok;                       /* false: the log says why */

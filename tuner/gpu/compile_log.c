@@ -8,7 +8,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/cpp_name.h"
-#include "tuner/space/host_header.h"
+#include "tuner/space/source/host_header.h"
 
 typedef struct resources {
     uint32_t registers, spill_bytes, static_smem_bytes;

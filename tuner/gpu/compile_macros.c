@@ -6,8 +6,8 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/compile_log.h"
-#include "tuner/space/directive.h"
-#include "tuner/space/option_words.h"
+#include "tuner/space/source/directive.h"
+#include "tuner/space/source/option_words.h"
 
 static const char guard_mark[] = "msda-tune guard: ";
 

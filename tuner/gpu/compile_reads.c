@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/gpu/nvrtc_internal.h"
-#include "tuner/space/visible.h"
+#include "tuner/space/source/visible.h"
 
 /* Neither is documented. The front end has had them for decades, and one that lacks them says so. */
 static const char list_names[] = "--trace_includes", list_place[] = "--error_output";

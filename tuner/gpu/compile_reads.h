@@ -5,7 +5,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile_request.h"
 #include "tuner/gpu/nvrtc.h"
-#include "tuner/space/macros.h"
+#include "tuner/space/source/macros.h"
 
 /* Adds the options by which this NVRTC lists what it reads; none where it can't. The list of the compile before is gone. */
 mt_status mt_compile_reads_ask(mt_nvrtc *nvrtc, mt_options *options, mt_error *err);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "tuner/space/source.h"
-#include "tuner/space/visible.h"
+#include "tuner/space/source/source.h"
+#include "tuner/space/source/visible.h"
 
 typedef struct mt_compile_request {
     const mt_source *source;       /* files[0] compiled, the others given to NVRTC as headers */

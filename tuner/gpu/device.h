@@ -5,7 +5,7 @@
 #include "tuner/base/outcome.h"
 #include "tuner/base/status.h"
 #include "tuner/space/facts.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/launch/plan.h"
 
 typedef struct mt_gpu mt_gpu;
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tuner/gpu/device_internal.h"
-#include "tuner/space/npy.h"
+#include "tuner/space/spec/npy.h"
 #include "tuner/gpu/tool.h"
 
 const char *mt_input_path(const mt_subject_request *request, const char *arg)

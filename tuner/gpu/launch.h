@@ -5,7 +5,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/api.h"
 #include "tuner/gpu/device.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/launch/plan.h"
 
 /* Loads a cubin file. A driver's refusal is *code with its log in *why (cleared first); an unreadable file is an error. */
 mt_status mt_module_load(mt_gpu *gpu, const char *path, CUmodule *module, CUresult *code, mt_strbuf *why, mt_error *err);

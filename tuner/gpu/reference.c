@@ -3,7 +3,7 @@
 #include "tuner/gpu/constants.h"
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/launch.h"
-#include "tuner/space/npy.h"
+#include "tuner/space/spec/npy.h"
 #include "tuner/gpu/tool.h"
 
 static uint64_t reference_bytes(const mt_plan_tensor *tensor)

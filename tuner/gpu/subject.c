@@ -9,6 +9,7 @@
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/tool.h"
+#include "tuner/space/source/semantics.h"
 
 static void set_free(mt_gpu *gpu, mt_input_set *set)
 {

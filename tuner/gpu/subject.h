@@ -4,7 +4,7 @@
 
 #include "tuner/gpu/memory.h"
 #include "tuner/gpu/subject_request.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/launch/plan.h"
 
 /* Inputs and references of one seed. */
 typedef struct mt_input_set {

@@ -5,7 +5,7 @@
 #include "tuner/base/outcome.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/support.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/launch/plan.h"
 
 /* The argument with the limits that hold for `dtype`: where its dtype is a shape's (`${NAME}`) and turns out as bf16, rtol and worst are five
  * times as much. Rounding the output to 8 bits costs 1.6e-3 by itself. Its spread is 10 times as much for f16, 50 times for bf16: two sums that differ in

@@ -7,7 +7,7 @@
 #define MT_SEARCH_FEATURES_H
 
 #include "tuner/base/rng.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 typedef struct mt_feature {
     uint16_t knob, other; /* other: of a derived feature, else = knob */

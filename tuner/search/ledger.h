@@ -3,7 +3,7 @@
 #define MT_SEARCH_LEDGER_H
 
 #include "tuner/search/index_map.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 typedef struct mt_evaluation {
     size_t point;

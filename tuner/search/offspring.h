@@ -2,7 +2,7 @@
 #ifndef MT_SEARCH_OFFSPRING_H
 #define MT_SEARCH_OFFSPRING_H
 
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 /* Each knob from either parent, then changed to any of its values with probability `mutation`. False: no valid child in a few tries. */
 bool mt_offspring(const mt_space *space, mt_rng *rng, size_t a, size_t b, double mutation, size_t *child);

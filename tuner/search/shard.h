@@ -3,7 +3,7 @@
 #ifndef MT_SEARCH_SHARD_H
 #define MT_SEARCH_SHARD_H
 
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 typedef struct mt_shard {
     size_t index; /* from 0 */

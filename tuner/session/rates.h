@@ -3,7 +3,7 @@
 #define MT_SESSION_RATES_H
 
 #include "db/store/store.h"
-#include "tuner/space/env.h"
+#include "tuner/space/points/env.h"
 
 enum { MT_RATES_MAX = 5 };
 

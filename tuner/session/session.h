@@ -8,7 +8,7 @@
 #include "tuner/evaluate/evaluator.h"
 #include "tuner/search/shard.h"
 #include "tuner/search/strategy.h"
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 /* A variant that the others are held against. */
 typedef struct mt_yardstick {

@@ -15,7 +15,7 @@
 #include "tuner/predictor/table.h"
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/session/session_internal.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/spec/spec_json.h"
 
 static void read_boot_id(mt_session *session)
 {

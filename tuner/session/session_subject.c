@@ -9,7 +9,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/times.h"
 #include "tuner/session/session_run.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/launch/plan.h"
 
 size_t mt_run_device_count(const mt_run *run)
 {

@@ -9,7 +9,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
-#include "tuner/space/ini.h"
+#include "tuner/space/ini/ini.h"
 
 static const struct {
     const char *name;

@@ -3,7 +3,7 @@
 #ifndef MT_WORKER_BUNDLE_H
 #define MT_WORKER_BUNDLE_H
 
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 typedef struct mt_bundle {
     const char *path;    /* of the .ini */

@@ -8,7 +8,7 @@
 #include <uv.h>
 
 #include "tuner/worker/proto.h"
-#include "tuner/space/visible.h"
+#include "tuner/space/source/visible.h"
 
 typedef struct mt_compile_pool mt_compile_pool;
 

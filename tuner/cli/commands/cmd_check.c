@@ -18,7 +18,7 @@
 #include "tuner/cli/share.h"
 #include "tuner/cli/requests/requested_shapes.h"
 #include "tuner/evaluate/eval_worker.h"
-#include "tuner/space/idle.h"
+#include "tuner/space/source/idle.h"
 
 typedef struct check_values {
     const char *space, *gpu, *arch;

@@ -9,8 +9,8 @@
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/share.h"
-#include "tuner/space/source.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/source/source.h"
+#include "tuner/space/spec/spec_json.h"
 
 typedef struct key_values {
     const char *space, *kernel, *output;

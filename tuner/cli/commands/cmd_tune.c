@@ -25,7 +25,7 @@
 #include "tuner/evaluate/eval_replay.h"
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/external_tool.h"
-#include "tuner/space/idle.h"
+#include "tuner/space/source/idle.h"
 
 enum { BOTH_L2 = 3 /* "cold,warm" among the choices */ };
 

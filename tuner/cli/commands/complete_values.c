@@ -8,7 +8,7 @@
 #include "tuner/base/file.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/search/strategy.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 /* Names are gathered into `names`. Callbacks get it as their context. */
 typedef struct gathering {

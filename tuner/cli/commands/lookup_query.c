@@ -12,8 +12,8 @@
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/requested_shapes.h"
 #include "tuner/cli/share.h"
-#include "tuner/space/source.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/source/source.h"
+#include "tuner/space/spec/spec.h"
 
 mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_texts *known, mt_error *err)
 {

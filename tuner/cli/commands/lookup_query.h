@@ -7,7 +7,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/share.h"
 #include "tuner/space/facts.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 /* One value of the shape, as text. */
 typedef enum mt_lookup_query_kind { MT_ASKED_INT, MT_ASKED_LIST, MT_ASKED_STRING } mt_lookup_query_kind;

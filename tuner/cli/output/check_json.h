@@ -3,8 +3,8 @@
 #define MT_CLI_OUTPUT_CHECK_JSON_H
 
 #include "tuner/cli/output/check_table.h"
-#include "tuner/space/source.h"
-#include "tuner/space/space.h"
+#include "tuner/space/source/source.h"
+#include "tuner/space/points/space.h"
 
 typedef struct mt_check_json {
     mt_strbuf shapes, messages; /* the items of the two arrays */

@@ -7,7 +7,7 @@
 #include "tuner/base/outcome.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/reasons.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 enum { MT_CHECK_EXAMPLES = 10 };
 

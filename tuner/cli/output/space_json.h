@@ -3,7 +3,7 @@
 #define MT_CLI_OUTPUT_SPACE_JSON_H
 
 #include "tuner/base/strbuf.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 /* Members without braces: kernel, source, variants, knobs, constraints, workloads. */
 void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec);

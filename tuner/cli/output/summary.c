@@ -8,7 +8,7 @@
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/session/rates.h"
-#include "tuner/space/point.h"
+#include "tuner/space/points/point.h"
 
 enum { INDENT = 14 }; /* of what stands behind a title */
 

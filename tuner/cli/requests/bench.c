@@ -9,7 +9,7 @@
 #include "tuner/cli/requests/gpu_list.h"
 #include "tuner/cli/share.h"
 #include "tuner/evaluate/eval_replay.h"
-#include "tuner/space/adhoc.h"
+#include "tuner/space/spec/adhoc.h"
 
 static mt_status load_spec(mt_bench *bench, const mt_bench_options *options, mt_error *err)
 {

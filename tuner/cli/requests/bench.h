@@ -15,7 +15,7 @@ typedef struct mt_bench_options {
     uint64_t seed;
     double variant_limit_s; /* ≤ 0: 10 */
     bool guard_pages;
-    const char *const *shape_keys; size_t shape_key_count; /* "N=1;M=8": shapes that the file need not name (tuner/space/adhoc.h); those that do not fit it are passed over */
+    const char *const *shape_keys; size_t shape_key_count; /* "N=1;M=8": shapes that the file need not name (tuner/space/spec/adhoc.h); those that do not fit it are passed over */
 } mt_bench_options;
 
 /* The members are for reading. It must not move while it is open. */

@@ -3,7 +3,7 @@
 #define MT_CLI_REQUESTS_CHECK_DEFAULT_H
 
 #include "tuner/base/strbuf.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 /* Adds why none of [tune] defaults (or the first variant's default point) may run there: the condition or the hardware's rule that the first of them breaks, with its numbers. Adds nothing where one may. */
 mt_status mt_check_default(const mt_space *space, const mt_device_facts *facts, mt_strbuf *why, mt_error *err);

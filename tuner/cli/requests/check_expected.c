@@ -1,7 +1,7 @@
 #include "tuner/cli/requests/check_expected.h"
 
-#include "tuner/space/npy.h"
-#include "tuner/space/plan.h"
+#include "tuner/space/spec/npy.h"
+#include "tuner/space/launch/plan.h"
 
 /* The first output's; NULL: there is none. */
 static const mt_plan_tensor *first_output(const mt_spec *spec, const mt_plan *plan)

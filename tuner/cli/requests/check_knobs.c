@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/space/macro_names.h"
+#include "tuner/space/source/macro_names.h"
 
 /* ---- names ---- */
 

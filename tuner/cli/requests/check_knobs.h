@@ -4,8 +4,8 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/point.h"
-#include "tuner/space/source.h"
+#include "tuner/space/points/point.h"
+#include "tuner/space/source/source.h"
 
 /* Adds a sentence for each knob that headers break with; one a line. */
 void mt_check_taken_names(const mt_spec *spec, const mt_source *source, mt_strbuf *out);

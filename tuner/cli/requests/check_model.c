@@ -1,6 +1,6 @@
 #include "tuner/cli/requests/check_model.h"
 
-#include "tuner/space/env.h"
+#include "tuner/space/points/env.h"
 
 mt_status mt_check_model(const mt_space *space, const mt_device_facts *facts, const size_t *points, size_t count, mt_error *err)
 {

@@ -10,7 +10,7 @@
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/event_queue.h"
 #include "tuner/evaluate/facts_json.h"
-#include "tuner/space/adhoc.h"
+#include "tuner/space/spec/adhoc.h"
 
 /* ---- what is missing ---- */
 

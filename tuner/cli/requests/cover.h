@@ -2,7 +2,7 @@
 #ifndef MT_CLI_REQUESTS_COVER_H
 #define MT_CLI_REQUESTS_COVER_H
 
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 /* Greedy and deterministic. *points (mt_free) receives *count indices in ascending order; an empty space gives none. */
 mt_status mt_cover_sample(const mt_space *space, size_t **points, size_t *count, mt_error *err);

@@ -7,7 +7,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/space/space.h"
+#include "tuner/space/points/space.h"
 
 void mt_given_points_free(mt_given_points *points)
 {

@@ -4,7 +4,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/cli/options.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 /* `words`: NAME=FILE each. *identity: of the names and the files' contents, whatever their order and wherever they lie. USAGE for a name that is not an
  * input of `spec` or is given twice. Needs at least one word. */

@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
-#include "tuner/space/ini.h"
+#include "tuner/space/ini/ini.h"
 
 /* "sm_90a" → 90. */
 static bool parse_arch(const char *arch, int64_t *cc)

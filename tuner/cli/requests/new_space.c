@@ -7,7 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
-#include "tuner/space/signature_code.h"
+#include "tuner/space/signature/signature_code.h"
 
 enum { NAME_SIZE = 64, MOST_SIZES = 16 };
 

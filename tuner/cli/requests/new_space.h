@@ -3,7 +3,7 @@
 #define MT_CLI_REQUESTS_NEW_SPACE_H
 
 #include "tuner/base/strbuf.h"
-#include "tuner/space/signature.h"
+#include "tuner/space/signature/signature.h"
 
 /* The text of the file. `source`: the .cu file's text; `path`: its path as the file is to name it. SPEC names a parameter that no search space can describe, and what to do instead. */
 mt_status mt_new_space(const char *source, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err);

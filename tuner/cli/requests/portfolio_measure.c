@@ -12,7 +12,7 @@
 #include "tuner/cli/output/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/cli/requests/sibling.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/spec/spec_json.h"
 
 struct mt_portfolio_bench {
     mt_portfolio_bench_options options;

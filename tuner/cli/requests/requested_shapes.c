@@ -11,7 +11,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/space/adhoc.h"
+#include "tuner/space/spec/adhoc.h"
 
 /* Each once. */
 static mt_status add_shape(mt_requested_shapes *wanted, const char *name, size_t length, mt_error *err)

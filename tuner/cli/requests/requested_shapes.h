@@ -6,7 +6,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/share.h"
 #include "tuner/space/facts.h"
-#include "tuner/space/spec.h"
+#include "tuner/space/spec/spec.h"
 
 typedef struct mt_requested_shapes {
     const char *command;     /* for messages; borrowed; NULL = tune */

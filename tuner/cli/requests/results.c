@@ -11,8 +11,8 @@
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/evaluate/facts_json.h"
-#include "tuner/space/source.h"
-#include "tuner/space/spec_json.h"
+#include "tuner/space/source/source.h"
+#include "tuner/space/spec/spec_json.h"
 
 /* ---- what it is about ---- */
 

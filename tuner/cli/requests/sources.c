@@ -5,7 +5,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/requested_shapes.h"
-#include "tuner/space/source.h"
+#include "tuner/space/source/source.h"
 
 static mt_source_states *find(const mt_sources *sources, const char *kernel)
 {

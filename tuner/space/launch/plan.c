@@ -1,0 +1,276 @@
+#include "tuner/space/launch/plan.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/launch/plan_internal.h"
+#include "tuner/space/points/env.h"
+
+/* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
+static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };
+static const int64_t block_limits[3] = { 1024, 1024, 64 };
+
+/* ---- the planner ---- */
+
+mt_status mt_planner_refuse(mt_planner *planner, const char *format, ...)
+{
+    mt_strbuf text = { 0 };
+    va_list args;
+    va_start(args, format);
+    mt_strbuf_addv(&text, format, args);
+    va_end(args);
+    mt_free(planner->illegal);
+    planner->illegal = mt_strbuf_take(&text);
+    return planner->illegal ? MT_ERR_UNSUPPORTED : MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
+}
+
+mt_status mt_planner_int(mt_planner *planner, const mt_expr *expr, int64_t *value)
+{
+    return mt_env_int(planner->env, expr, value, NULL, planner->err);
+}
+
+/* "[launch direct 1]" */
+static const char *launch_title(const mt_launch *launch, const char *kind, char *out, size_t size)
+{
+    snprintf(out, size, "[%s %s%s%d]", kind, launch->algorithm ? launch->algorithm : "", launch->algorithm ? " " : "", launch->number);
+    return out;
+}
+
+/* ---- which launches ---- */
+
+/* A variant's own launch replaces the general one with its number. */
+static bool is_replaced(const mt_launch *launches, size_t count, const mt_launch *general, const char *variant)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (launches[i].algorithm && launches[i].number == general->number && strcmp(launches[i].algorithm, variant) == 0) return true;
+    }
+    return false;
+}
+
+static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *wanted)
+{
+    int64_t holds = 1;
+    bool inactive = false;
+    mt_status st = launch->when.program ? mt_env_int(planner->env, &launch->when, &holds, &inactive, planner->err) : MT_OK;
+    *wanted = holds != 0 && !inactive;
+    return st;
+}
+
+/* Writes the variant's launches, in the order of their numbers, and returns them in plan_launches[*count]. */
+static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t count, const char *variant, bool general_too,
+                        mt_plan_launch **out, size_t *out_count)
+{
+    mt_status st = MT_OK;
+    *out = mt_alloc(count, sizeof **out);
+    if (!*out) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        const mt_launch *launch = &launches[i];
+        bool wanted = launch->algorithm ? strcmp(launch->algorithm, variant) == 0 : general_too && !is_replaced(launches, count, launch, variant);
+        if (wanted) MT_TRY(is_wanted(planner, launch, &wanted));
+        if (!wanted) continue;
+        size_t at = *out_count;
+        for (; at > 0 && (*out)[at - 1].from->number > launch->number; at--) (*out)[at] = (*out)[at - 1];
+        (*out)[at] = (mt_plan_launch){ .from = launch };
+        (*out_count)++;
+    }
+done:
+    return st;
+}
+
+/* ---- numbers of one launch ---- */
+
+static mt_status three(mt_planner *planner, const char *title, const char *what, const mt_expr_list *list, const int64_t limits[3],
+                       uint32_t out[3])
+{
+    for (size_t i = 0; i < 3; i++) {
+        int64_t value = 1;
+        mt_status st = i < list->count ? mt_planner_int(planner, &list->items[i], &value) : MT_OK;
+        if (st != MT_OK) return st;
+        if (value < 1) return mt_planner_refuse(planner, "%s %s.%c is %" PRId64 ": must be at least 1", title, what, "xyz"[i], value);
+        if (value > limits[i]) {
+            return mt_planner_refuse(planner, "%s %s.%c is %" PRId64 ": the hardware's limit is %" PRId64, title, what, "xyz"[i], value,
+                                     limits[i]);
+        }
+        out[i] = (uint32_t)value;
+    }
+    return MT_OK;
+}
+
+/* A cluster of one block is what every launch has: no attribute, so that it runs on GPUs without clusters too. */
+static mt_status plan_cluster(mt_planner *planner, const char *title, mt_plan_launch *launch)
+{
+    if (launch->from->cluster.count == 0) return MT_OK;
+    mt_status st = three(planner, title, "cluster", &launch->from->cluster, grid_limits, launch->cluster);
+    if (launch->cluster[0] == 1 && launch->cluster[1] == 1 && launch->cluster[2] == 1) memset(launch->cluster, 0, sizeof launch->cluster);
+    return st;
+}
+
+static mt_status plan_launch(mt_planner *planner, const char *kind, const char *default_entry, mt_plan_launch *launch)
+{
+    mt_status st = MT_OK;
+    const mt_launch *from = launch->from;
+    int64_t value = 0;
+    char title[160];
+    launch_title(from, kind, title, sizeof title);
+    launch->entry = from->entry ? from->entry : default_entry;
+    launch->carveout_percent = -1;
+    MT_TRY(three(planner, title, "grid", &from->grid, grid_limits, launch->grid));
+    MT_TRY(three(planner, title, "block", &from->block, block_limits, launch->block));
+    MT_TRY(plan_cluster(planner, title, launch));
+    if (from->smem.program) {
+        MT_TRY(mt_planner_int(planner, &from->smem, &value));
+        if (value < 0) return mt_planner_refuse(planner, "%s dynamic shared memory is %" PRId64 " bytes: must not be negative", title, value);
+        if (value > INT32_MAX) return mt_planner_refuse(planner, "%s dynamic shared memory is %" PRId64 " bytes: no GPU has as much", title,
+                                                        value);
+        launch->smem_bytes = (uint32_t)value;
+    }
+    if (from->carveout.program) {
+        MT_TRY(mt_planner_int(planner, &from->carveout, &value));
+        if (value < 0 || value > 100) return mt_planner_refuse(planner, "%s carveout is %" PRId64 ": must be a percentage from 0 to 100",
+                                                               title, value);
+        launch->carveout_percent = (int32_t)value;
+    }
+    if (from->blocks_per_sm.program) {
+        MT_TRY(mt_planner_int(planner, &from->blocks_per_sm, &value));
+        if (value < 1 || value > 64) return mt_planner_refuse(planner, "%s blocks_per_sm is %" PRId64 ": must be from 1 to 64", title, value);
+        launch->blocks_per_sm = (uint32_t)value;
+    }
+done:
+    return st;
+}
+
+static mt_status plan_launches(mt_planner *planner, const char *kind, const char *default_entry, mt_plan_launch *launches, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mt_status st = plan_launch(planner, kind, default_entry, &launches[i]);
+        if (st != MT_OK) return st;
+    }
+    return MT_OK;
+}
+
+/* ---- arguments ---- */
+
+static void mark_used(mt_planner *planner, const mt_plan_launch *launches, size_t count)
+{
+    const mt_spec *spec = planner->spec;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < launches[i].from->arg_count; k++) {
+            size_t arg = launches[i].from->args[k];
+            planner->plan->args[arg].used = true;
+            if (spec->args[arg].kind == MT_ARG_TENSORMAP) planner->plan->args[spec->args[arg].of].used = true;
+        }
+    }
+}
+
+/* Tensors first, because maps need theirs. Inputs and outputs exist for every variant, used or not. */
+static mt_status plan_args(mt_planner *planner)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = planner->spec;
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const mt_arg *arg = &spec->args[i];
+        if (arg->kind == MT_ARG_TENSOR && (arg->role != MT_ROLE_SCRATCH || planner->plan->args[i].used)) MT_TRY(mt_planner_arg(planner, i));
+    }
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind != MT_ARG_TENSOR && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
+    }
+done:
+    return st;
+}
+
+static mt_status begin(mt_planner *planner)
+{
+    mt_plan *plan = planner->plan;
+    *plan = (mt_plan){ .arg_count = planner->spec->arg_count };
+    plan->args = mt_alloc(plan->arg_count, sizeof *plan->args);
+    if (!plan->args) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < plan->arg_count; i++) plan->args[i].kind = planner->spec->args[i].kind;
+    return MT_OK;
+}
+
+/* ---- plans ---- */
+
+mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = mt_env_spec(env);
+    mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
+    int level = mt_env_level(env, 0);
+    *illegal = NULL;
+    assert(level != MT_INACTIVE); /* a point is set */
+    MT_TRY(begin(&planner));
+    const mt_algorithm *variant = &spec->algorithms[level];
+    MT_TRY(choose(&planner, spec->launches, spec->launch_count, variant->name, true, &plan->launches, &plan->launch_count));
+    MT_TRY(choose(&planner, spec->prepares, spec->prepare_count, variant->name, true, &plan->prepares, &plan->prepare_count));
+    if (plan->launch_count == 0) {
+        st = mt_planner_refuse(&planner, "no launch of variant %s remains: every `when` is false", variant->name);
+        goto done;
+    }
+    mark_used(&planner, plan->launches, plan->launch_count);
+    mark_used(&planner, plan->prepares, plan->prepare_count);
+    MT_TRY(plan_args(&planner));
+    MT_TRY(plan_launches(&planner, "launch", variant->entry, plan->launches, plan->launch_count));
+    MT_TRY(plan_launches(&planner, "prepare", variant->entry, plan->prepares, plan->prepare_count));
+done:
+    if (st != MT_OK) mt_plan_free(plan);
+    if (!planner.illegal) return st;
+    *illegal = planner.illegal;
+    return MT_OK;
+}
+
+/* The default variant as the reference, in an environment of its own: the caller's point stays. */
+static mt_status plan_default(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err)
+{
+    mt_status st;
+    mt_env *defaults = NULL;
+    MT_TRY(mt_env_create(mt_env_spec(env), mt_env_shape(env), mt_env_facts(env), &defaults, err));
+    MT_TRY(mt_env_set_default(defaults, err));
+    MT_TRY(mt_plan_make(defaults, plan, illegal, err));
+    if (!*illegal) *illegal = mt_plan_illegal(defaults, plan);
+done:
+    mt_env_free(defaults);
+    return st;
+}
+
+static mt_status plan_reference(mt_planner *planner)
+{
+    mt_status st;
+    const mt_spec *spec = planner->spec;
+    mt_plan *plan = planner->plan;
+    MT_TRY(begin(planner));
+    MT_TRY(choose(planner, spec->launches, spec->launch_count, "reference", false, &plan->launches, &plan->launch_count));
+    mark_used(planner, plan->launches, plan->launch_count);
+    MT_TRY(plan_args(planner));
+    MT_TRY(plan_launches(planner, "launch", spec->reference, plan->launches, plan->launch_count));
+done:
+    return st;
+}
+
+mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
+{
+    const mt_spec *spec = mt_env_spec(env);
+    mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
+    *plan = (mt_plan){ 0 };
+    mt_status st = spec->reference_is_default ? plan_default(env, plan, &planner.illegal, err) : plan_reference(&planner);
+    if (planner.illegal) { /* nothing can be verified without it */
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference%s can't run for shape %s: %s", spec->path, spec->reference_is_default ? ", which is the default variant," : "", mt_env_shape(env)->name,
+                     planner.illegal);
+        mt_free(planner.illegal);
+    }
+    if (st != MT_OK) mt_plan_free(plan);
+    return st;
+}
+
+void mt_plan_free(mt_plan *plan)
+{
+    for (size_t i = 0; plan->args && i < plan->arg_count; i++) mt_free(plan->args[i].maps);
+    mt_free(plan->args);
+    mt_free(plan->launches);
+    mt_free(plan->prepares);
+    *plan = (mt_plan){ 0 };
+}

@@ -1,0 +1,24 @@
+/* Between plan.c (launches), plan_arg.c (arguments) and plan_scalar.c. */
+#ifndef MT_SPACE_LAUNCH_PLAN_INTERNAL_H
+#define MT_SPACE_LAUNCH_PLAN_INTERNAL_H
+
+#include "tuner/space/launch/plan.h"
+
+typedef struct mt_planner {
+    const mt_env *env;
+    const mt_spec *spec;
+    mt_plan *plan;
+    char *illegal; /* the rule that the numbers break */
+    mt_error *err;
+} mt_planner;
+
+/* Notes the broken rule. Returns a status that unwinds to the caller of the plan, who turns it into "illegal". */
+mt_status mt_planner_refuse(mt_planner *planner, const char *format, ...) __attribute__((format(printf, 2, 3)));
+mt_status mt_planner_int(mt_planner *planner, const mt_expr *expr, int64_t *value);
+/* Fills plan->args[arg], whose `kind` is set. */
+mt_status mt_planner_arg(mt_planner *planner, size_t arg);
+/* Little-endian bytes of a number in a dtype; false when it does not fit. */
+bool mt_scalar_from_int(mt_dtype dtype, int64_t value, unsigned char bytes[8]);
+bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8]);
+
+#endif

@@ -1,0 +1,72 @@
+/* Numbers as the bytes of a kernel parameter. */
+#include <math.h>
+#include <string.h>
+
+#include "tuner/space/launch/plan_internal.h"
+
+static void put_bytes(uint64_t bits, size_t count, unsigned char *bytes)
+{
+    memset(bytes, 0, 8);
+    for (size_t i = 0; i < count; i++) bytes[i] = (unsigned char)(bits >> 8 * i);
+}
+
+/* A 16-bit float with so many mantissa bits, rounded to nearest even. False on overflow. */
+static bool round_to_16_bits(double value, int mantissa_bits, uint16_t *bits)
+{
+    int exponent_bits = 15 - mantissa_bits;
+    int lowest = 2 - (1 << (exponent_bits - 1)), highest = (1 << (exponent_bits - 1)) - 1;
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double magnitude = fabs(value);
+    *bits = sign;
+    if (magnitude == 0) return true;
+    int exponent = ilogb(magnitude);
+    if (exponent < lowest) exponent = lowest; /* subnormal */
+    double steps = nearbyint(ldexp(magnitude, mantissa_bits - exponent));
+    uint32_t mantissa = (uint32_t)steps, one = UINT32_C(1) << mantissa_bits;
+    if (mantissa >= 2 * one) {
+        mantissa /= 2;
+        exponent++;
+    }
+    if (exponent > highest) return false;
+    if (mantissa >= one) mantissa += (uint32_t)(exponent - lowest) << mantissa_bits; /* the leading one adds itself to the exponent */
+    *bits = (uint16_t)(sign | mantissa);
+    return true;
+}
+
+bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8])
+{
+    uint16_t half;
+    uint32_t single_bits;
+    uint64_t double_bits;
+    float single = (float)value;
+    switch (dtype) {
+    case MT_F16: case MT_BF16:
+        if (!isfinite(value) || !round_to_16_bits(value, dtype == MT_F16 ? 10 : 7, &half)) return false;
+        put_bytes(half, 2, bytes);
+        return true;
+    case MT_F32:
+        memcpy(&single_bits, &single, sizeof single_bits);
+        put_bytes(single_bits, 4, bytes);
+        return isfinite(single);
+    case MT_F64:
+        memcpy(&double_bits, &value, sizeof double_bits);
+        put_bytes(double_bits, 8, bytes);
+        return isfinite(value);
+    default:
+        return false;
+    }
+}
+
+bool mt_scalar_from_int(mt_dtype dtype, int64_t value, unsigned char bytes[8])
+{
+    size_t size = mt_dtype_bytes(dtype);
+    bool is_unsigned = dtype == MT_U8 || dtype == MT_U16 || dtype == MT_U32 || dtype == MT_U64;
+    if (mt_dtype_is_float(dtype)) return mt_scalar_from_double(dtype, (double)value, bytes);
+    if (is_unsigned && (value < 0 || (size < 8 && value >> 8 * size))) return false;
+    if (!is_unsigned && size < 8) {
+        int64_t limit = INT64_C(1) << (8 * size - 1);
+        if (value < -limit || value >= limit) return false;
+    }
+    put_bytes((uint64_t)value, size, bytes);
+    return true;
+}

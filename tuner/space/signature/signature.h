@@ -1,0 +1,42 @@
+/* The __global__ functions of a CUDA source as far as their declarations tell: for a first search space of a kernel that has none. Nothing is preprocessed or compiled, so macros are not expanded and conditions not
+ * evaluated; what a compiler would refuse may be read, and a declaration made by macros is not seen. */
+#ifndef MT_SPACE_SIGNATURE_SIGNATURE_H
+#define MT_SPACE_SIGNATURE_SIGNATURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/status.h"
+
+typedef struct mt_parameter {
+    char *name;
+    char *type;           /* without const, references and pointers: "float", "unsigned int", "__half" */
+    const char *dtype;    /* as search spaces name it, "f32"; NULL = not one of them */
+    int lanes;            /* 4 for float4; else 1 */
+    int pointers;         /* how many */
+    bool is_const;        /* what it points to */
+    bool is_read, is_written; /* of a pointer: whether the body reads or writes elements; both where it can't be told */
+    bool is_added;        /* all that the body does with it is atomicAdd, atomicMax and their kind */
+} mt_parameter;
+
+typedef struct mt_signature {
+    char *name;
+    char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
+    bool is_template;
+    bool has_rows;        /* the body asks for threadIdx.y or blockIdx.y */
+    bool has_dynamic_smem; /* … and for extern __shared__ memory */
+    mt_parameter *parameters; size_t parameter_count, parameter_capacity;
+} mt_signature;
+
+typedef struct mt_signatures {
+    mt_signature *items; size_t count, capacity;
+} mt_signatures;
+
+/* In the order of the source; a declaration whose definition comes later counts once. Free with mt_signatures_free, also after an error. */
+mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err);
+void mt_signatures_free(mt_signatures *signatures);
+
+/* The function's name in compiled code, by the Itanium C++ ABI; mt_free. NULL: one of its parameters' types is not known here, or memory ran out. */
+char *mt_signature_mangle(const mt_signature *signature);
+
+#endif

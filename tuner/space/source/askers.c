@@ -1,0 +1,242 @@
+#include "tuner/space/source/askers.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/space/source/option_words.h"
+#include "tuner/space/ini/split.h"
+
+enum { MOST_ASKERS = 100, MOST_MACROS = 1000 /* in what is asked for once */ };
+
+/* ---- definitions ---- */
+
+static mt_status add_definition(mt_askers *self, const char *name, size_t length, const char *body, bool is_of_options, mt_error *err)
+{
+    mt_definition *one = MT_APPEND(self->definitions, self->definition_count, self->definition_capacity);
+    if (!one) return mt_no_memory("source", err);
+    *one = (mt_definition){mt_strndup(name, length), mt_strndup(body, (size_t)(mt_directive_line_end(body) - body)), is_of_options};
+    return one->name && one->body ? MT_OK : mt_no_memory("source", err);
+}
+
+static mt_status add_of_text(mt_askers *self, const char *text, mt_error *err)
+{
+    mt_directive_walk walk;
+    mt_directive what;
+    mt_status st = mt_directive_open(text, &walk, err);
+    while (st == MT_OK && mt_directive_next(&walk, &what))
+        if (what.kind == MT_DIRECTIVE_DEFINE) st = add_definition(self, what.name, what.length, what.rest, false, err);
+    mt_directive_close(&walk);
+    return st;
+}
+
+static mt_status add_of_options(mt_askers *self, const char *options, mt_error *err)
+{
+    mt_word word;
+    mt_status st;
+    while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
+        size_t length;
+        const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
+        if (name && value) st = add_definition(self, name, length, value, true, err);
+        mt_free(word.text);
+        if (st != MT_OK) return st;
+    }
+    return st;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const mt_definition *)a)->name, ((const mt_definition *)b)->name);
+}
+
+static mt_status collect(mt_askers *self, const mt_spec *spec, const mt_source *source, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < source->file_count; i++) MT_TRY(add_of_text(self, source->files[i].text, err));
+    MT_TRY(add_of_options(self, spec->options, err));
+    for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(add_of_options(self, spec->algorithms[i].options, err));
+    if (self->definition_count) qsort(self->definitions, self->definition_count, sizeof *self->definitions, by_name);
+done:
+    return st;
+}
+
+const mt_definition *mt_askers_definitions(const mt_askers *self, const char *name, size_t length, size_t *count)
+{
+    size_t low = 0, high = self->definition_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strncmp(self->definitions[middle].name, name, length) < 0) low = middle + 1;
+        else high = middle;
+    }
+    for (*count = 0; low + *count < self->definition_count && strlen(self->definitions[low + *count].name) == length && strncmp(self->definitions[low + *count].name, name, length) == 0;) ++*count;
+    return &self->definitions[low];
+}
+
+/* ---- which macros ask ---- */
+
+static mt_status add_asker(mt_askers *self, const char *name, mt_error *err)
+{
+    char **grown = mt_realloc(self->names, self->count + 1, sizeof *grown), *copy = mt_strdup(name);
+    if (grown) self->names = grown;
+    if (!grown || !copy) {
+        mt_free(copy);
+        return mt_no_memory("source", err);
+    }
+    grown[self->count++] = copy;
+    return self->count <= MOST_ASKERS ? MT_OK : MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d macros ask for files by __has_include", name, MOST_ASKERS);
+}
+
+/* Adds the macros that are made of those from `first` to `end`, and, as all are, of what has has_include in its name. */
+static mt_status add_askers(mt_askers *self, size_t first, size_t end, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < self->definition_count && st == MT_OK; i++) {
+        const mt_definition *one = &self->definitions[i];
+        mt_directive_walk fresh = {.askers = end ? self->names + first : NULL, .asker_count = end - first}, all = {.askers = self->names, .asker_count = self->count};
+        if (mt_directive_asks_in(&fresh, one->body) && !mt_directive_asks(&all, one->name, strlen(one->name))) st = add_asker(self, one->name, err);
+    }
+    return st;
+}
+
+static bool asks(const mt_source *source)
+{
+    size_t i = 0;
+    while (i < source->file_count && !strcasestr(source->files[i].text, "has_include")) i++;
+    return i < source->file_count;
+}
+
+mt_status mt_askers_find(const mt_spec *spec, const mt_source *source, mt_askers *askers, mt_error *err)
+{
+    mt_askers_free(askers);
+    mt_status st = collect(askers, spec, source, err);
+    for (size_t first = 0, end = 0, is_first = asks(source); st == MT_OK && (is_first || first < end); is_first = 0) {
+        st = add_askers(askers, first, end, err);
+        first = end;
+        end = askers->count;
+    }
+    return st;
+}
+
+void mt_askers_know(const mt_askers *askers, mt_directive_walk *walk)
+{
+    walk->askers = askers->names;
+    walk->asker_count = askers->count;
+}
+
+void mt_askers_free(mt_askers *askers)
+{
+    for (size_t i = 0; i < askers->definition_count; i++) {
+        mt_free(askers->definitions[i].name);
+        mt_free(askers->definitions[i].body);
+    }
+    mt_free(askers->definitions);
+    mt_strings_free(askers->names, askers->count);
+    *askers = (mt_askers){0};
+}
+
+/* ---- what they ask for ---- */
+
+static bool is_name_only(const mt_askers *self, const char *text, char end, const char *parameters, int *looked_up);
+
+static bool is_same(const char *word, size_t length, const char *other, size_t other_length)
+{
+    return length == other_length && strncmp(word, other, length) == 0;
+}
+
+/* Of the macro whose name ends at `parameters`, "(x, y) …". */
+static bool is_parameter(const char *parameters, const char *word, size_t length)
+{
+    if (!parameters || *parameters != '(') return false;
+    if (is_same(word, length, "__VA_ARGS__", 11)) return true;
+    mt_directive one;
+    for (const char *at = parameters + 1; *(at = mt_directive_blanks(at)) && *at != ')' && *at != '\n'; at = one.length ? one.rest : at + 1) {
+        one.length = 0;
+        if (isalpha((unsigned char)*at) || *at == '_') mt_directive_name(at, &one);
+        if (one.length && is_same(one.name, one.length, word, length)) return true;
+    }
+    return false;
+}
+
+/* All definitions of the word stand for names alone. A word that no macro of the user's has stays what it is; __FILE__ is what a #line says. */
+static bool stands_for_names(const mt_askers *self, const mt_directive *word, const char *parameters, int *looked_up)
+{
+    size_t count;
+    if (is_same(word->name, word->length, "__FILE__", 8) || is_same(word->name, word->length, "__BASE_FILE__", 13)) return false;
+    if (is_parameter(parameters, word->name, word->length)) return true;
+    const mt_definition *all = mt_askers_definitions(self, word->name, word->length, &count);
+    for (size_t i = 0; i < count; i++)
+        if (++*looked_up > MOST_MACROS || all[i].body[0] == '(' || !is_name_only(self, all[i].body, '\n', NULL, looked_up)) return false;
+    return true;
+}
+
+/* <DIR/x.h> in a macro, or in what one is given, is more than a name where DIR is a macro. */
+static bool stays(const mt_askers *self, const mt_directive *file, const char *parameters)
+{
+    mt_directive word;
+    if (memchr(file->name, '"', file->length)) return false; /* a comparison, and a name in it */
+    for (const char *at = file->name, *end = at + file->length; at < end; at = word.length ? word.rest : at + 1) {
+        size_t count;
+        word.length = 0;
+        if (!isalpha((unsigned char)*at) && *at != '_') continue;
+        mt_directive_name(at, &word);
+        mt_askers_definitions(self, word.name, word.length, &count);
+        if (count || is_parameter(parameters, word.name, word.length)) return false;
+    }
+    return true;
+}
+
+/* Up to `end`, ")" or the line's end, there are but names, words that stand for names, and numbers: no # and no call makes another name of them. */
+static bool is_name_only(const mt_askers *self, const char *text, char end, const char *parameters, int *looked_up)
+{
+    mt_directive what;
+    for (;;) {
+        text = mt_directive_blanks(text);
+        bool ends_line = !*text || *text == '\n' || (text[0] == '/' && text[1] == '/');
+        if (ends_line || *text == end) return ends_line == (end == '\n');
+        if (*text == ',' || isdigit((unsigned char)*text)) {
+            text += *text == ',' ? 1 : strspn(text, "0123456789");
+            continue;
+        }
+        if (!mt_directive_name(text, &what) || memmem(what.name, what.length, "${", 2) || mt_directive_leads_out(what.name, what.length)) return false;
+        if (what.form == '<' && !stays(self, &what, parameters)) return false;
+        if (!what.form && !stands_for_names(self, &what, parameters, looked_up)) return false;
+        text = what.rest;
+    }
+}
+
+static mt_status refuse(const mt_source_file *file, const mt_directive *what, mt_error *err)
+{
+    int line = 1;
+    for (const char *at = file->text; at < what->start; at++) line += *at == '\n';
+    const char *shown = what->kind == MT_DIRECTIVE_ASK ? what->name : what->name - 1;
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: the tool expands no macros, so that the file that this asks for may not be in the kernel's key; expected a name, or a macro that stands for one without ..", file->path,
+                   line, (int)strcspn(shown, "\n"), shown);
+}
+
+static mt_status check_text(const mt_askers *self, const mt_source_file *file, mt_error *err)
+{
+    mt_directive_walk walk;
+    mt_directive what;
+    const char *parameters = NULL, *end = NULL; /* of the last macro that was defined */
+    mt_status st = mt_directive_open(file->text, &walk, err);
+    mt_askers_know(self, &walk);
+    while (st == MT_OK && mt_directive_next(&walk, &what)) {
+        int looked_up = 0;
+        bool is_good = true, is_in_macro = end && what.rest <= end;
+        if (what.kind == MT_DIRECTIVE_DEFINE) end = mt_directive_line_end(parameters = what.rest);
+        if (what.kind == MT_DIRECTIVE_ASK) is_good = is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL, &looked_up);
+        if (what.kind == MT_DIRECTIVE_PROBE && what.form == '<' && is_in_macro) is_good = stays(self, &what, parameters);
+        if (!is_good) st = refuse(file, &what, err);
+    }
+    mt_directive_close(&walk);
+    return st;
+}
+
+mt_status mt_askers_check(const mt_source *source, const mt_askers *askers, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (!asks(source)) return MT_OK;
+    for (size_t i = 0; i < source->file_count && st == MT_OK; i++) st = check_text(askers, &source->files[i], err);
+    return st;
+}

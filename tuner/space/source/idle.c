@@ -1,0 +1,54 @@
+#include "tuner/space/source/idle.h"
+
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/space/spec/spec_scope.h"
+
+static bool may_stand_in(const mt_source *source, const mt_param *param)
+{
+    mt_strbuf number = {0}; /* of a text among the values, which #if compares in its place */
+    mt_strbuf_addf(&number, "%s_INDEX", param->macro);
+    bool is_there = false;
+    for (size_t i = 0; i < source->file_count && !is_there; i++) {
+        const char *text = source->files[i].text;
+        is_there = strstr(text, "##") || mt_text_has_word(text, param->macro) || (param->is_verbatim && mt_text_has_word(text, mt_strbuf_text(&number)));
+    }
+    mt_strbuf_free(&number);
+    return is_there;
+}
+
+uint64_t mt_knobs_of_expressions(const mt_spec *spec)
+{
+    uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options);
+    for (size_t i = 0; i < spec->algorithm_count; i++) knobs |= mt_scope_knobs_of_text(spec, spec->algorithms[i].options);
+    for (size_t i = 0; i < spec->arg_count; i++) knobs |= mt_scope_knobs_of_arg(spec, &spec->args[i]);
+    for (size_t i = 0; i < spec->launch_count; i++) knobs |= mt_scope_knobs_of_launch(spec, &spec->launches[i]);
+    for (size_t i = 0; i < spec->prepare_count; i++) knobs |= mt_scope_knobs_of_launch(spec, &spec->prepares[i]);
+    for (size_t i = 1; i < spec->param_count; i++)
+        if (spec->params[i].has_when) knobs |= mt_scope_knobs(spec, &spec->params[i].when);
+    return knobs;
+}
+
+uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source)
+{
+    uint64_t idle = 0, read = spec->is_recorded ? UINT64_MAX : mt_knobs_of_expressions(spec);
+    for (size_t i = 1; i < spec->param_count; i++)
+        if (!(read >> i & 1) && !may_stand_in(source, &spec->params[i])) idle |= UINT64_C(1) << i;
+    return idle;
+}
+
+void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *why, const char *why_many, mt_strbuf *text)
+{
+    mt_strbuf names = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < spec->param_count; i++)
+        if (knobs >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", spec->params[i].name);
+    if (count) mt_strbuf_addf(text, "knob%s %s change%s nothing: %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", count == 1 ? why : why_many);
+    mt_strbuf_free(&names);
+}
+
+void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text)
+{
+    mt_idle_tell(spec, idle, "neither the source nor a launch, an argument or an option reads it", "neither the source nor a launch, an argument or an option reads them", text);
+}

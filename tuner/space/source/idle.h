@@ -1,0 +1,18 @@
+/* Knobs that change nothing, most often a slip of the pen: each of their values is the same variant once more. */
+#ifndef MT_SPACE_SOURCE_IDLE_H
+#define MT_SPACE_SOURCE_IDLE_H
+
+#include "tuner/base/strbuf.h"
+#include "tuner/space/source/source.h"
+
+/* Bit i: spec->params[i] stands in no file of the source, and no launch, argument, option or other knob's `when` reads it. What constraints read does not count. Without bits where words
+ * can't tell, as with names pasted by ##. */
+uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source);
+/* Adds "knob A changes nothing: WHY"; `why_many` where there are several. Nothing where there is none. */
+void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *why, const char *why_many, mt_strbuf *text);
+/* The same of mt_idle_knobs. */
+void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text);
+/* Bit i: a launch, an argument, an option or another knob's `when` reads spec->params[i]. */
+uint64_t mt_knobs_of_expressions(const mt_spec *spec);
+
+#endif

@@ -1,0 +1,22 @@
+/* NVRTC options of one compile: -D macros for knobs, shape and workload, and the file's own options. The rules are in kernels/README.md. */
+#ifndef MT_SPACE_SOURCE_MACROS_H
+#define MT_SPACE_SOURCE_MACROS_H
+
+#include "tuner/space/points/env.h"
+
+typedef struct mt_options {
+    char **items;
+    size_t count;
+    size_t macro_count; /* the first so many are macros of knobs, shape and workload, which must be in effect */
+} mt_options;
+
+/* For the point set in the environment: knobs, baked shape values, [kernel] and [variant] options. No -arch, and nothing that names a folder or a header: mt_source holds what they lead to. A macro that is defined
+ * twice with different values is an error that names both. */
+mt_status mt_options_variant(const mt_env *env, mt_options *options, mt_error *err);
+/* For the reference and the generators: all shape values, the workload's, MT_SUPPORT=1, every knob at its default. With `reference = default` it is the default variant that is
+ * compiled: its active knobs alone, and its algorithm's options. */
+mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err);
+mt_status mt_options_add(mt_options *options, const char *option, mt_error *err);
+void mt_options_free(mt_options *options); /* zeroed struct is fine */
+
+#endif

@@ -1,0 +1,18 @@
+/* The texts that a kernel is made of. */
+#ifndef MT_SPACE_SOURCE_SOURCE_FILES_H
+#define MT_SPACE_SOURCE_SOURCE_FILES_H
+
+#include <stddef.h>
+
+typedef struct mt_source_file {
+    char *name; /* as NVRTC knows it: the text between the quotes where it was first included; the main file's base name for files[0] */
+    char *path; /* where it was found */
+    char *text; /* without a byte-order mark; every include that says another name than the file's is rewritten to it */
+} mt_source_file;
+
+typedef struct mt_source {
+    mt_source_file *files; /* files[0] is the .cu */
+    size_t file_count;
+} mt_source;
+
+#endif

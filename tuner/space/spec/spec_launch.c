@@ -1,0 +1,199 @@
+/* [launch] and [prepare], and the reference's launch when the file gives none. */
+#include "tuner/space/spec/spec_internal.h"
+#include "tuner/space/spec/spec_scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/base/text.h"
+
+enum { LAUNCH_NUMBER_LIMIT = 1000 };
+static const char *const reference_name = "reference";
+
+/* ---- args ---- */
+
+static mt_status unknown_arg(mt_reader *reader, int line, const char *name, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    const char *known[64];
+    char hint[1024];
+    size_t count = 0;
+    for (; count < spec->arg_count && count < 64; count++) known[count] = spec->args[count].name;
+    if (!*name) return mt_reader_fail(reader, err, line, "args has an empty name between commas");
+    return mt_reader_fail(reader, err, line, "args: no [arg %s]%s", name, mt_reader_suggest(name, known, count, hint, sizeof hint));
+}
+
+mt_status mt_parse_launch_args(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
+                               mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    mt_launch *launch = object;
+    char **items = NULL;
+    size_t count = 0;
+    MT_TRY(mt_split(value, &items, &count, err));
+    launch->args = mt_alloc(count, sizeof *launch->args);
+    if (!launch->args) st = mt_reader_no_memory(reader, err);
+    for (size_t i = 0; st == MT_OK && i < count; i++) {
+        size_t arg = 0;
+        while (arg < spec->arg_count && strcmp(spec->args[arg].name, items[i]) != 0) arg++;
+        if (arg == spec->arg_count) st = unknown_arg(reader, entry->line, items[i], err);
+        launch->args[launch->arg_count++] = arg;
+    }
+done:
+    mt_strings_free(items, count);
+    return st;
+}
+
+/* ---- the section's own name ---- */
+
+static bool parse_number(const char *text, int *number)
+{
+    int64_t value;
+    if (!mt_text_int64(text, strlen(text), &value) || value < 1 || value > LAUNCH_NUMBER_LIMIT) return false;
+    *number = (int)value;
+    return true;
+}
+
+static mt_status check_algorithm(mt_reader *reader, const mt_ini_section *section, const char *algorithm, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    const char *known[64];
+    char hint[1024];
+    size_t count = 0;
+    bool is_prepare = strcmp(section->kind, "prepare") == 0;
+    if (!is_prepare) known[count++] = reference_name;
+    for (size_t i = 0; i < spec->algorithm_count && count < 64; i++) known[count++] = spec->algorithms[i].name;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(known[i], algorithm) == 0) return MT_OK;
+    }
+    return mt_reader_fail(reader, err, section->line, "[%s %s]: no [algorithm %s]%s", section->kind, section->name, algorithm,
+                          mt_reader_suggest(algorithm, known, count, hint, sizeof hint));
+}
+
+/* "VARIANT N" or "N". */
+static mt_status read_name(mt_reader *reader, const mt_ini_section *section, mt_launch *launch, mt_error *err)
+{
+    size_t length = strcspn(section->name, " ");
+    if (!section->name[length]) {
+        if (parse_number(section->name, &launch->number)) return MT_OK;
+    } else if (parse_number(section->name + length + 1, &launch->number)) {
+        launch->algorithm = mt_strndup(section->name, length);
+        if (!launch->algorithm) return mt_reader_no_memory(reader, err);
+        return check_algorithm(reader, section, launch->algorithm, err);
+    }
+    return mt_reader_fail(reader, err, section->line, "[%s%s%s]: expected [%s N] or [%s VARIANT N] with N from 1 to %d, such as [%s 1]",
+                          section->kind,
+                          *section->name ? " " : "", section->name, section->kind, section->kind, LAUNCH_NUMBER_LIMIT, section->kind);
+}
+
+static mt_status read_launch(mt_reader *reader, const mt_ini_section *section, mt_launch *launch, mt_error *err)
+{
+    mt_status st = MT_OK;
+    launch->line = section->line;
+    MT_TRY(read_name(reader, section, launch, err));
+    MT_TRY(mt_rules_check(reader, section, MT_RULES_LAUNCH, err));
+    MT_TRY(mt_rules_apply(reader, section, MT_RULES_LAUNCH, MT_PASS_NAMES, launch, err));
+    MT_TRY(mt_rules_apply(reader, section, MT_RULES_LAUNCH, MT_PASS_EXPRESSIONS, launch, err));
+done:
+    return st;
+}
+
+/* General ones first, then by variant and number: the order in the file means nothing, the numbers do. */
+static int by_algorithm_and_number(const void *a, const void *b)
+{
+    const mt_launch *left = a, *right = b;
+    if (!left->algorithm != !right->algorithm) return left->algorithm ? 1 : -1;
+    int order = left->algorithm ? strcmp(left->algorithm, right->algorithm) : 0;
+    return order ? order : left->number - right->number;
+}
+
+static mt_status read_sections(mt_reader *reader, mt_section_kind kind, size_t spare, mt_launch **launches, size_t *launch_count, mt_error *err)
+{
+    size_t count = reader->counts[kind];
+    *launches = mt_alloc(count + spare, sizeof **launches);
+    if (!*launches) return mt_reader_no_memory(reader, err);
+    for (size_t i = 0; i < count; i++) {
+        *launch_count = i + 1;
+        mt_status st = read_launch(reader, reader->sections[kind][i], &(*launches)[i], err);
+        if (st != MT_OK) return st;
+    }
+    return MT_OK;
+}
+
+/* ---- the reference's default launch ---- */
+
+static const mt_arg *first_output(const mt_spec *spec)
+{
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].role == MT_ROLE_OUT) return &spec->args[i];
+    }
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].role == MT_ROLE_INOUT) return &spec->args[i];
+    }
+    return NULL;
+}
+
+/* What a reference takes: logical arguments. What depends on knobs is a variant's own. */
+static bool reference_takes(const mt_spec *spec, const mt_arg *arg)
+{
+    if (arg->kind == MT_ARG_TENSOR) return arg->role != MT_ROLE_SCRATCH;
+    return arg->kind == MT_ARG_SCALAR && !mt_is_literal_arg(arg->name) && mt_scope_knobs(spec, &arg->value) == 0 && mt_scope_knobs_of_text(spec, arg->dtype_text) == 0;
+}
+
+static mt_status one_expr_list(mt_reader *reader, int line, const char *text, mt_expr_list *list, mt_error *err)
+{
+    list->items = mt_alloc(1, sizeof *list->items);
+    if (!list->items) return mt_reader_no_memory(reader, err);
+    list->count = 1;
+    return mt_scope_expr(reader, line, text, MT_TYPE_INT, &list->items[0], err);
+}
+
+static mt_status make_reference_launch(mt_reader *reader, const mt_arg *output, mt_launch *launch, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    mt_strbuf grid = { 0 };
+    launch->line = output->line;
+    launch->number = 1;
+    launch->algorithm = mt_strdup(reference_name);
+    launch->args = mt_alloc(spec->arg_count, sizeof *launch->args);
+    mt_strbuf_add(&grid, "ceil_div(");
+    for (size_t i = 0; i < output->shape.count; i++) mt_strbuf_addf(&grid, "%s(%s)", i ? " * " : "", output->shape.items[i].source);
+    mt_strbuf_add(&grid, ", 256)");
+    if (!launch->algorithm || !launch->args || grid.failed) {
+        st = mt_reader_no_memory(reader, err);
+        goto done;
+    }
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (reference_takes(spec, &spec->args[i])) launch->args[launch->arg_count++] = i;
+    }
+    MT_TRY(one_expr_list(reader, output->line, mt_strbuf_text(&grid), &launch->grid, err));
+    MT_TRY(one_expr_list(reader, output->line, "256", &launch->block, err));
+done:
+    mt_strbuf_free(&grid);
+    return st;
+}
+
+mt_status mt_read_launches(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    bool has_reference = false;
+    MT_TRY(read_sections(reader, MT_SECTION_LAUNCH, 1, &spec->launches, &spec->launch_count, err));
+    MT_TRY(read_sections(reader, MT_SECTION_PREPARE, 0, &spec->prepares, &spec->prepare_count, err));
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        has_reference = has_reference || (spec->launches[i].algorithm && strcmp(spec->launches[i].algorithm, reference_name) == 0);
+    }
+    const mt_arg *output = first_output(spec);
+    if (!has_reference && spec->reference && output) {
+        spec->launch_count++;
+        MT_TRY(make_reference_launch(reader, output, &spec->launches[spec->launch_count - 1], err));
+    }
+    qsort(spec->launches, spec->launch_count, sizeof *spec->launches, by_algorithm_and_number);
+    qsort(spec->prepares, spec->prepare_count, sizeof *spec->prepares, by_algorithm_and_number);
+done:
+    return st;
+}
