@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/cpp_name.h"
 #include "tuner/base/file.h"
-#include "tuner/evaluate/parameters.h"
+#include "tuner/evaluate/cubin.h"
 
 /* ---- making ---- */
 
@@ -26,6 +26,8 @@ static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const char *
         mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
         MT_TRY(add_kernel(needs, launches[i].entry, algorithm, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
+        kernel->threads = (uint64_t)launches[i].block[0] * launches[i].block[1] * launches[i].block[2];
+        kernel->smem_bytes = launches[i].smem_bytes;
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
     }
 done:
@@ -174,13 +176,52 @@ static void check_variable(const mt_needed_variable *variable, const char *cubin
         mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", variable->name, (long long)found, (unsigned long long)variable->bytes);
 }
 
-void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, mt_strbuf *why)
+/* ---- limits ---- */
+
+static void check_limits(const mt_needs *needs, const char *cubin, size_t bytes, const mt_device_facts *facts, mt_outcome *outcome)
+{
+    char *illegal = NULL;
+    for (size_t i = 0; i < needs->kernel_count && !illegal; i++) {
+        const mt_needed_kernel *kernel = &needs->kernels[i];
+        mt_kernel_code code;
+        mt_kernel_code_read(cubin, bytes, kernel->entry, (uint32_t)facts->smem_reserved, &code);
+        illegal = mt_plan_code_illegal(kernel->entry, kernel->threads, kernel->smem_bytes, &code, facts);
+    }
+    if (illegal) mt_outcome_set(outcome, MT_OUTCOME_ILLEGAL, "%s", illegal);
+    mt_free(illegal);
+}
+
+/* With registers and launch bounds, which stand outside the code. */
+static void hash_code(const mt_needs *needs, const char *cubin, size_t bytes, mt_hash *hash)
+{
+    mt_strbuf entries = {0}, text = {0};
+    for (size_t i = 0; i < needs->kernel_count; i++) {
+        mt_kernel_code code;
+        mt_kernel_code_read(cubin, bytes, needs->kernels[i].entry, 0, &code);
+        mt_strbuf_addf(&text, "%u %u ", code.registers, code.most_threads);
+        mt_strbuf_addf(&entries, "%s\n", needs->kernels[i].entry);
+    }
+    if (mt_code_hash(cubin, bytes, mt_strbuf_text(&entries), hash)) {
+        mt_strbuf_add(&text, hash->hex);
+        *hash = mt_hash_text(mt_strbuf_text(&text));
+    }
+    mt_strbuf_free(&entries);
+    mt_strbuf_free(&text);
+}
+
+void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, const mt_device_facts *facts, mt_outcome *outcome, mt_hash *code)
 {
     char *cubin = NULL;
     size_t bytes = 0;
+    mt_strbuf why = {0};
+    if (code) *code = (mt_hash){0};
     if (compiled->cubin_path && mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) cubin = NULL, bytes = 0;
-    check_entries(needs, compiled->log, cubin, bytes, why);
-    for (size_t i = 0; cubin && i < needs->kernel_count && !why->length; i++) check_kernel(&needs->kernels[i], cubin, bytes, why);
-    for (size_t i = 0; cubin && i < needs->variable_count && !why->length; i++) check_variable(&needs->variables[i], cubin, bytes, why);
+    check_entries(needs, compiled->log, cubin, bytes, &why);
+    for (size_t i = 0; cubin && i < needs->kernel_count && !why.length; i++) check_kernel(&needs->kernels[i], cubin, bytes, &why);
+    for (size_t i = 0; cubin && i < needs->variable_count && !why.length; i++) check_variable(&needs->variables[i], cubin, bytes, &why);
+    if (why.length) mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&why));
+    else if (cubin) check_limits(needs, cubin, bytes, facts, outcome);
+    if (code && cubin) hash_code(needs, cubin, bytes, code);
+    mt_strbuf_free(&why);
     mt_free(cubin);
 }

@@ -197,16 +197,11 @@ done:
 
 static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, int max_threads, mt_strbuf *why)
 {
-    const mt_plan_launch *plan = ready->plan;
-    int64_t smem = (int64_t)ready->static_smem_bytes + plan->smem_bytes;
-    if ((int64_t)volume(plan->block) > max_threads) {
-        mt_strbuf_addf(why, "%s: a block of %u threads with %u registers each: its registers or launch bounds allow %d threads", plan->entry, volume(plan->block), ready->registers, max_threads);
-        return MT_REFUSAL_ILLEGAL;
-    }
-    if (smem <= gpu->facts.smem_optin) return MT_REFUSAL_NONE;
-    mt_strbuf_addf(why, "%s: %u bytes of static and %u of dynamic shared memory, a block may have %lld in all", plan->entry, ready->static_smem_bytes,
-                   plan->smem_bytes, (long long)gpu->facts.smem_optin);
-    return MT_REFUSAL_ILLEGAL;
+    const mt_kernel_code code = {ready->registers, ready->static_smem_bytes, (uint32_t)max_threads};
+    char *illegal = mt_plan_code_illegal(ready->plan->entry, volume(ready->plan->block), ready->plan->smem_bytes, &code, &gpu->facts);
+    if (illegal) mt_strbuf_add(why, illegal);
+    mt_free(illegal);
+    return why->length ? MT_REFUSAL_ILLEGAL : MT_REFUSAL_NONE;
 }
 
 static CUresult opt_in(mt_gpu *gpu, const mt_ready *ready)
