@@ -70,6 +70,26 @@ write "#include <stdio.h>\\n#if !HERE\\n#error not here\\n#endif\\n$kernel"
 says 'a header of the host by the name of a file' 'msda-tune: <stdio.h> is the tool'"'"'s own header and not ./stdio.h: expected #include "stdio.h"'
 rm stdio.h
 
+# A header of the toolkit's that is for the host: the hint is of that one, whatever it includes, and never that something is missing beside the source.
+while read -r header what; do
+  write "#include <$header>\\n$kernel"
+  says "the toolkit's $header" "a header of the toolkit, $what, which code for the GPU can't: expected "
+  grep -qE 'neither beside|macros make' out.txt && { echo "FAILED: $header: a file of the source's is missed"; cat out.txt; failed=1; }
+done <<'END'
+cuda.h includes the host's stdlib.h
+cublas_v2.h includes the host's stdint.h
+thrust/device_vector.h includes the host's memory
+cuda_profiler_api.h declares functions of the host
+END
+write 'struct alignas(64) CUtensorMap { char bytes[128]; };\nextern "C" __global__ void k(float *out) { out[threadIdx.x] = sizeof(CUtensorMap); }'
+check || { echo 'FAILED: what the hint for cuda.h says'; cat out.txt; failed=1; }
+
+# A header by an option: the toolkit's, the host's, none.
+write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = __half2float(__float2half(out[0])) + INT64_MAX; }' 'options = -include=cuda_fp16.h -include cstdint'
+check || { echo 'FAILED: headers of the toolkit and the host by -include'; cat out.txt; failed=1; }
+write "$kernel" 'options = -include=nowhere.h'
+says 'a missing header by -include' 'msda-tune: nowhere.h is neither beside the source'
+
 # Instructions of other targets.
 while IFS='|' read -r instruction arch needed; do
   write "extern \"C\" __global__ void k(float *out) { asm volatile(\"$instruction;\"); }"

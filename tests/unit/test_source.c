@@ -337,6 +337,22 @@ START_TEST(a_header_named_by_a_macro_has_that_name_too)
 }
 END_TEST
 
+/* Which headers the toolkit has, the compiler knows. */
+START_TEST(an_option_includes_what_the_source_could)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "\n");
+    mt_spec *spec = spec_in(&f, KERNEL_WITH("options = -include=cuda_fp16.h -include cstdint\n"));
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 2);
+    has_file(&source, "k.cu", "#include <cuda_fp16.h>\n#include \"cstdint\"\n#line 1 \"k.cu\"\n\n");
+    ck_assert_str_eq(mt_source_stub_name(&source.files[1]), "cstdint");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
+
 /* What the tool could not follow is refused by name. */
 START_TEST(options_that_open_other_files_are_refused)
 {
@@ -345,7 +361,8 @@ START_TEST(options_that_open_other_files_are_refused)
         {"options = --use-pch=x\n" SHAPE VARIANT, "--use-pch=x: the tool can't see which files"},
         {"options = -Xcudafe=--preinclude=x\n" SHAPE VARIANT, "expected options written out, and headers by -I, -include or [kernel] include"},
         {"options = -Inowhere\n" SHAPE VARIANT, "[kernel] options: nowhere: no such folder"},
-        {"options = -include=nowhere.h\n" SHAPE VARIANT, "-include=nowhere.h: no such file"},
+        {"options = -include=/nowhere.h\n" SHAPE VARIANT, "-include=/nowhere.h: no such file"},
+        {"options = -include=../nowhere.h\n" SHAPE VARIANT, "-include=../nowhere.h: no such file"},
         {"options = -Iinc_${MODE}\n" SHAPE VARIANT, "inc_${MODE}: a folder that depends on a knob can't be part of the kernel's key"},
         {SHAPE "[algorithm v]\noptions = -Iinc\n", "[algorithm v] options: inc: all variants share one source; expected folders and headers in [kernel]"},
     };
@@ -479,6 +496,7 @@ int main(void)
     tcase_add_test(cases, folders_shadow_in_their_order);
     tcase_add_test(cases, a_header_named_by_a_macro_has_that_name_too);
     tcase_add_test(cases, options_that_open_other_files_are_refused);
+    tcase_add_test(cases, an_option_includes_what_the_source_could);
     tcase_add_test(cases, cycles_end_and_odd_text_is_survived);
     tcase_add_test(cases, a_missing_source_is_named);
     tcase_add_loop_test(cases, what_macros_ask_for_is_refused, 0, sizeof askers / sizeof *askers);

@@ -19,14 +19,10 @@ static bool says_error(const char *text, bool *is_catastrophic)
 static const mt_source_file *first_error(const mt_source *source, const char *log, long *line, bool *is_catastrophic)
 {
     for (const char *at = log; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        for (size_t i = 0; i < source->file_count; i++) {
-            const mt_source_file *file = &source->files[i];
-            size_t length = strlen(file->name);
-            char *end;
-            if (strncmp(at, file->name, length) != 0 || at[length] != '(') continue;
-            *line = strtol(at + length + 1, &end, 10);
-            if (says_error(end, is_catastrophic)) return file;
-        }
+        const mt_source_file *file = mt_source_file_of(source, at);
+        char *end = NULL;
+        if (file) *line = strtol(at + strlen(file->name) + 1, &end, 10);
+        if (file && says_error(end, is_catastrophic)) return file;
     }
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include "tuner/base/cpp_name.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile_cache.h"
+#include "tuner/gpu/compile_headers.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
 #include "tuner/gpu/compile_reads.h"
@@ -178,9 +179,8 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
     if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
         mt_compile_macro_hint(request, log, text);
-        mt_compile_include_hint(request, log, text);
-        mt_compile_stub_hint(request, text);
-        mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, text);
+        mt_compile_header_hints(request, log, nvrtc->include_dir, nvrtc->include_searched, text);
+        mt_compile_hints(log, text);
     }
     if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, text);
     else mt_strbuf_add(text, log); /* read by others, who look for its names */

@@ -195,10 +195,12 @@ done:
     return code;
 }
 
-static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, int max_threads, mt_strbuf *why)
+/* The driver's limit counts, which registers and launch bounds make; ours only says which of them it was. */
+static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, uint32_t max_threads, mt_strbuf *why)
 {
-    const mt_kernel_code code = {ready->registers, ready->static_smem_bytes, (uint32_t)max_threads};
-    char *illegal = mt_plan_code_illegal(ready->plan->entry, volume(ready->plan->block), ready->plan->smem_bytes, &code, &gpu->facts);
+    uint32_t threads = volume(ready->plan->block);
+    const mt_kernel_code code = {threads > max_threads ? ready->registers : 0, ready->static_smem_bytes, max_threads};
+    char *illegal = mt_plan_code_illegal(ready->plan->entry, threads, ready->plan->smem_bytes, &code, &gpu->facts);
     if (illegal) mt_strbuf_add(why, illegal);
     mt_free(illegal);
     return why->length ? MT_REFUSAL_ILLEGAL : MT_REFUSAL_NONE;
@@ -226,7 +228,7 @@ mt_refusal mt_ready_make(mt_gpu *gpu, CUmodule module, const mt_plan *plan, cons
     if (*code == CUDA_SUCCESS && !parameters_fit(gpu, plan, ready, why)) return MT_REFUSAL_LOAD;
     if (*code == CUDA_SUCCESS) *code = read_facts(gpu, ready, &max_threads);
     if (*code != CUDA_SUCCESS) return MT_REFUSAL_DRIVER;
-    mt_refusal refusal = check_block(gpu, ready, max_threads, why);
+    mt_refusal refusal = check_block(gpu, ready, (uint32_t)max_threads, why);
     if (refusal != MT_REFUSAL_NONE) return refusal;
     set_attributes(ready);
     *code = opt_in(gpu, ready);
