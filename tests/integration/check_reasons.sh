@@ -65,6 +65,16 @@ says 'a header whose name macros make' 'msda-tune: nowhere.h is a name that macr
 write "#include NAME\\n$kernel" 'options = -DNAME=<nowhere.h>'
 says 'a missing header that a macro names' 'msda-tune: nowhere.h is neither beside the source'
 grep -q 'macros make' out.txt && { echo 'FAILED: a name that stands in an option is called made'; cat out.txt; failed=1; }
+echo '#define HERE 1' >beside.h
+for way in '#include <beside.h>||UNUSED|1' '#include NAME|options = -DNAME=<beside.h>|UNUSED|1' '#include NAME||NAME|"<beside.h>"'; do
+  IFS='|' read -r source lines knob value <<<"$way"
+  write "$source\\n$kernel" "$lines" "$knob"
+  sed -i "/^\[param $knob/,/^values/s/^values.*/values = $value/" k.ini
+  says "$way" 'msda-tune: <beside.h> is not looked for beside the source, where ./beside.h is: expected #include "beside.h", or that file'"'"'s folder in [kernel] include'
+  sed -i 's/^source .*/&\ninclude = ./' k.ini
+  check || { echo "FAILED: $way: with the folder"; cat out.txt; failed=1; }
+done
+rm beside.h
 echo '#define HERE 1' >stdio.h
 write "#include <stdio.h>\\n#if !HERE\\n#error not here\\n#endif\\n$kernel"
 says 'a header of the host by the name of a file' 'msda-tune: <stdio.h> is the tool'"'"'s own header and not ./stdio.h: expected #include "stdio.h"'
@@ -77,7 +87,6 @@ while read -r header what; do
   grep -qE 'neither beside|macros make' out.txt && { echo "FAILED: $header: a file of the source's is missed"; cat out.txt; failed=1; }
 done <<'END'
 cuda.h includes the host's stdlib.h
-cublas_v2.h includes the host's stdint.h
 thrust/device_vector.h includes the host's memory
 cuda_profiler_api.h declares functions of the host
 END

@@ -72,11 +72,24 @@ static bool is_spelled(const mt_compile_request *request, const char *name)
     return is_found;
 }
 
+/* The file of that name beside the source, which only quotes reach; owned. NULL: there is none. */
+static char *beside_the_source(const mt_compile_request *request, const char *name)
+{
+    char *folder = mt_path_folder(request->source->files[0].path), *path = folder ? mt_path_join(folder, name) : NULL;
+    mt_free(folder);
+    if (path && mt_file_exists(path)) return path;
+    mt_free(path);
+    return NULL;
+}
+
 static void tell_of_source(const mt_compile_request *request, const mt_source_file *includer, const char *name, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
     const char *instead = mt_host_header_instead(name), *stub = mt_source_stub_name(includer);
+    char *beside = beside_the_source(request, name);
     if (!is_spelled(request, name))
         mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
+    else if (beside)
+        mt_strbuf_addf(hints, "msda-tune: <%s> is not looked for beside the source, where %s is: expected #include \"%s\", or that file's folder in [kernel] include\n", name, beside, name);
     else if (instead)
         mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s\n", name, instead);
     else if (!include_dir)
@@ -85,20 +98,17 @@ static void tell_of_source(const mt_compile_request *request, const mt_source_fi
         mt_strbuf_addf(hints, "msda-tune: <%s> needs the toolkit's <%s>, which is not in %s: expected a CUDA_HOME whose include folder has it, or its cccl folder\n", stub, name, include_dir);
     else
         mt_strbuf_addf(hints, "msda-tune: %s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", name, include_dir);
+    mt_free(beside);
 }
 
-/* A stub of a host header that has the name of a file beside the source, which only quotes reach. */
 static void tell_hidden_files(const mt_compile_request *request, mt_strbuf *hints)
 {
-    char *folder = mt_path_folder(request->source->files[0].path);
-    for (size_t i = 1; folder && i < request->source->file_count; i++) {
+    for (size_t i = 1; i < request->source->file_count; i++) {
         const char *stub = mt_source_stub_name(&request->source->files[i]);
-        char *path = stub ? mt_path_join(folder, stub) : NULL;
-        if (path && mt_file_exists(path))
-            mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
+        char *path = stub ? beside_the_source(request, stub) : NULL;
+        if (path) mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
         mt_free(path);
     }
-    mt_free(folder);
 }
 
 void mt_compile_header_hints(const mt_compile_request *request, const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/split.h"
 
@@ -52,6 +53,19 @@ static mt_status add_of_options(mt_askers *self, const char *options, mt_error *
     return st;
 }
 
+/* A knob's values define its macro, one at a time (macros.c). */
+static mt_status add_of_knob(mt_askers *self, const mt_param *param, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; param->is_string && i < param->value_count && st == MT_OK; i++) {
+        mt_strbuf value = {0};
+        mt_strbuf_addf(&value, "%s%s%s", param->is_verbatim ? "" : param->macro, param->is_verbatim ? "" : "_", param->strings[i]);
+        st = add_definition(self, param->macro, strlen(param->macro), mt_strbuf_text(&value), false, err);
+        mt_strbuf_free(&value);
+    }
+    return st;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const mt_definition *)a)->name, ((const mt_definition *)b)->name);
@@ -63,6 +77,7 @@ static mt_status collect(mt_askers *self, const mt_spec *spec, const mt_source *
     for (size_t i = 0; i < source->file_count; i++) MT_TRY(add_of_text(self, source->files[i].text, err));
     MT_TRY(add_of_options(self, spec->options, err));
     for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(add_of_options(self, spec->algorithms[i].options, err));
+    for (size_t i = 0; i < spec->param_count; i++) MT_TRY(add_of_knob(self, &spec->params[i], err));
     if (self->definition_count) qsort(self->definitions, self->definition_count, sizeof *self->definitions, by_name);
 done:
     return st;

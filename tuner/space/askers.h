@@ -15,7 +15,7 @@ typedef struct mt_definition {
 typedef struct mt_askers {
     char **names; /* macros whose body asks, or has a macro that does */
     size_t count;
-    mt_definition *definitions; /* of all macros of the source and the options, sorted */
+    mt_definition *definitions; /* of all macros of the source, the options and the knobs, sorted */
     size_t definition_count, definition_capacity;
 } mt_askers; /* zeroed struct is empty */
 
