@@ -222,6 +222,18 @@ static const struct { const char *source, *lines, *words; } askers[] = {
     {"#if _CCCL_HAS_INCLUDE(TEXT(/x.h))\n", "", "k.cu:1: _CCCL_HAS_INCLUDE(TEXT"},
     {"#define F 1\n#include \"inc/x.h\"\n", "", "inc/x.h:1: __has_include(NAME(F))"},
     {"", "options = -DASK=__has_include(\"/x.h\")\n", "[kernel] options: -DASK=__has_include(\"/x.h\"): the tool can't see which file this asks for"},
+    {"#define P() __has_include\n#if P()(\"/x.h\")\n", "", "k.cu:2: P()"},
+    {"#define HAS(x) __has_include(x)\n#define P() HAS\n#define Q P()\n#if Q(\"/x.h\")\n", "", "k.cu:3: P()"},
+    {"#define L (\n#if __has_include L \"/x.h\")\n", "", "k.cu:2: __has_include L"},
+    {"#define L (\n#define HAS __has_include\n#if HAS L \"/x.h\")\n", "", "k.cu:3: HAS L"},
+    {"#define HAS(x) __has_include(x)\n#define CALL(f, x) f x\n#if CALL(HAS, (\"/x.h\"))\n", "", "k.cu:3: HAS, ("},
+    {"#define HAS(x) __has_include(x)\n#define CALL(f, x) f x\n#define ASK CALL(HAS, (\"/x.h\"))\n#if ASK\n", "", "k.cu:4: ASK"},
+    {"#define CAT(a, b) a##b\n#if CAT(__has_include,)(\"/x.h\")\n", "", "k.cu:2: __has_include,"},
+    {"#define CAT(a, b) a##b\n#if CAT(__has,_include)(\"/x.h\")\n", "", "k.cu:2: _include"},
+    {"#define CAT(a, b) a##b\n#if CAT(__has,\\\n_include)(\"/x.h\")\n", "", "k.cu:3: _include"},
+    {"#if CAT(_,CAT(_h,as_incl))CAT(u,CAT(de_,next))(\"/x.h\")\n", "", "k.cu:1: next"},
+    {"#define CAT(a, b) a##b\n#define CALL(a, b) CAT(a, b)\n#if CALL(__has, END)(\"/x.h\")\n", "options = -DEND=_include\n", "k.cu:3: __has"},
+    {"#define CAT(a, b) a##b\n#define CALL(a, b) CAT(a, b)\n#if CALL(__has, END)(\"/x.h\")\n", "[param END]\nvalues = \"_include\"\n", "k.cu:3: __has"},
     {"#include NAME\n", "options = -DNAME=\"x${NUMBER}.h\"\n", "options: NAME=\"x${NUMBER}.h\": a knob makes the name of an include"},
 };
 
@@ -239,6 +251,22 @@ START_TEST(what_macros_ask_for_is_refused)
     must_contain(err.message, askers[_i].words);
     mt_spec_free(spec);
     mt_strbuf_free(&text);
+    drop(&f);
+}
+END_TEST
+
+/* Whether the compiler can be asked, names that only look alike, and words that make no whole. */
+START_TEST(what_asks_for_nothing_is_taken)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#ifdef __has_include\n#if defined(__has_include) && defined __has_include\n#if __has_include(\"inc/x.h\") && !defined ( __has_include_next )\n#endif\n#endif\n#endif\n"
+                    "#define HAS(x) __has_include(x)\n#define THERE HAS(\"inc/x.h\")\n#define ALSO (THERE && 1)\n#if ALSO && THERE && HAS(\"y.h\")\n#endif\n#ifdef HAS\n#undef HAS\n#endif\n"
+                    "#define FLAG has_included_points\nint has_included_points, _, __h, _include_; // __has _include\nconst char *a = \"__has\", *b = FLAG ? R\"(_include)\" : \"\";\n");
+    put(&f, "inc/x.h", "\n");
+    mt_spec *spec = spec_in(&f, KERNEL SHAPE VARIANT OUT LAUNCH);
+    mt_source source = must_read(spec);
+    mt_source_free(&source);
+    mt_spec_free(spec);
     drop(&f);
 }
 END_TEST
@@ -497,6 +525,7 @@ int main(void)
     tcase_add_test(cases, a_header_named_by_a_macro_has_that_name_too);
     tcase_add_test(cases, options_that_open_other_files_are_refused);
     tcase_add_test(cases, an_option_includes_what_the_source_could);
+    tcase_add_test(cases, what_asks_for_nothing_is_taken);
     tcase_add_test(cases, cycles_end_and_odd_text_is_survived);
     tcase_add_test(cases, a_missing_source_is_named);
     tcase_add_loop_test(cases, what_macros_ask_for_is_refused, 0, sizeof askers / sizeof *askers);

@@ -9,7 +9,7 @@
 
 typedef struct mt_definition {
     char *name, *body;  /* owned; the body: what stands behind the name in its line, parameters too */
-    bool is_of_options;
+    bool is_of_options; /* or of a knob */
 } mt_definition;
 
 typedef struct mt_askers {
