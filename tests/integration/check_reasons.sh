@@ -112,7 +112,17 @@ END
 
 # Macros: another value, a name that a header uses.
 write "#define BLOCK 64\\n$kernel"
-says 'a knob that the source defines anew' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(1)'
+says 'a knob that the source defines anew' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 128 (k.cu(1)); expected #ifndef around its own definition, or another name'
+write "#define BLOCK (128) // as much\\n$kernel"
+says 'a knob whose value the source writes otherwise' 'the source defines the macro BLOCK anew, as (128) where it is 128 (k.cu(1))'
+write "#define BLOCK(x) x\\n$kernel"
+says 'a knob that the source gives parameters' 'the source defines the macro BLOCK anew, as (x) x where it is 128 (k.cu(1))'
+write "#include \"b.h\"\\n$kernel"
+printf '#define BLOCK\n' >b.h
+says 'a knob that the source defines as nothing' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew (b.h(1)); expected'
+write 'extern "C" __global__ void k(float *out) { int error; out[0] = nme; }'
+check
+grep -m1 'k.cu(1):' out.txt | grep -q 'error: identifier "nme" is undefined' || { echo 'FAILED: a warning stands in front of the error'; cat out.txt; failed=1; }
 write "#undef BLOCK\\nconstexpr int BLOCK = 64;\\n$kernel"
 says 'a knob that the source takes away' 'knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(1)); expected no #undef of it'
 write "$kernel" 'options = -lineinfo "-D BLOCK=64"'

@@ -273,8 +273,8 @@ START_TEST(a_log_tells_an_error_or_not)
         "", "ptxas info    : Compiling entry function 'error: k' for 'sm_90a'\n", "k.cu(3): warning #177-D: variable \"error\" was declared but never referenced\n",
         "k.cu(3): warning #1-D: text \"an error: none\"\n", "ptxas info    : 0 bytes gmem\nptxas info    : Used 12 registers, used 1 barriers, 262144 bytes smem\n", "    int error = 1;\n",
     };
-    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) ck_assert_msg(mt_compile_tells_error(yes[i]), "%s", yes[i]);
-    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) ck_assert_msg(!mt_compile_tells_error(no[i]), "%s", no[i]);
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) ck_assert_msg(mt_compile_first_error(yes[i]), "%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) ck_assert_msg(!mt_compile_first_error(no[i]), "%s", no[i]);
 }
 END_TEST
 

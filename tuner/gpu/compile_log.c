@@ -89,15 +89,15 @@ static bool says_error(const char *at, size_t length)
 }
 
 /* What stands in quotes is the user's: a warning may name a variable `error`. */
-bool mt_compile_tells_error(const char *log)
+const char *mt_compile_first_error(const char *log)
 {
     for (const char *line = log; *line; line += line[0] == '\n') {
         size_t length = strcspn(line, "\n"), told = strcspn(line, "\"'\n");
         for (const char *at = line; at < line + told; at++)
-            if ((at == line || at[-1] == ' ') && says_error(at, length - (size_t)(at - line))) return true;
+            if ((at == line || at[-1] == ' ') && says_error(at, length - (size_t)(at - line))) return line;
         line += length;
     }
-    return false;
+    return NULL;
 }
 
 /* Instructions that exist only in architecture-specific targets. ptxas names the instruction and the target it refused. */

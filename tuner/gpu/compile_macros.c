@@ -106,6 +106,15 @@ void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text)
     }
 }
 
+/* `behind`: the name in the guard, where the source's own directive gives what it is defined as. */
+static void add_other_value(const macro *m, const char *behind, mt_strbuf *why)
+{
+    const char *body = *behind == '(' ? behind : behind + strspn(behind, " \t");
+    size_t length = (size_t)(mt_directive_line_end(body) - body);
+    while (length && strchr(" \t", body[length - 1])) length--;
+    if (length) mt_strbuf_addf(why, ", as %.*s where it is %s", (int)(length < 60 ? length : 60), body, *m->value ? m->value : "empty");
+}
+
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why)
 {
     static const char *const expected[] = {"no #undef of it", "#ifndef around its own definition"};
@@ -114,6 +123,7 @@ bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt
     bool defines = word && strncmp(word, guard_words[1], strlen(guard_words[1])) == 0;
     if (!word || !find_macro(request, word + strlen(guard_words[defines]), &m)) return false;
     mt_strbuf_addf(why, "%s %.*s is not in effect: the source %sthe macro %.*s%s", kind_of(&m), (int)m.length, m.name, guard_words[defines], (int)m.length, m.name, defines ? " anew" : "");
+    add_other_value(&m, word + strlen(guard_words[defines]) + m.length, why);
     while (place > log && place[-1] != '\n') place--;
     if (strncmp(place, "msda-tune", 9) != 0) mt_strbuf_addf(why, " (%.*s)", (int)strcspn(place, ":\n"), place);
     mt_strbuf_addf(why, "; expected %s, or another name\n", expected[defines]);
