@@ -79,7 +79,8 @@ static mt_status take_kernel_words(loader *self, mt_error *err)
     mt_word word;
     mt_status st;
     for (const char *at = self->spec->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
-        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected options written out, and headers by -I, -include or [kernel] include", err);
+        const char *refusal = mt_word_refusal(word.kind);
+        if (refusal) st = refuse_word(self->spec, "[kernel]", &word, refusal, err);
         if (word.kind == MT_WORD_PLAIN) st = check_plain_word(self->spec, "[kernel]", &word, err);
         if (word.kind == MT_WORD_FOLDER) st = add_folder(self, &word, err);
         if (word.kind == MT_WORD_HEADER) {
@@ -99,7 +100,8 @@ static mt_status check_variant_words(const mt_spec *spec, const mt_algorithm *va
     for (const char *at = variant->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
         mt_strbuf where = {0};
         mt_strbuf_addf(&where, "[algorithm %s]", variant->name);
-        if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
+        const char *refusal = mt_word_refusal(word.kind);
+        if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, refusal ? refusal : "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
         else st = check_plain_word(spec, mt_strbuf_text(&where), &word, err);
         mt_strbuf_free(&where);
         mt_free(word.text);
