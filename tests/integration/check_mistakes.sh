@@ -84,6 +84,8 @@ says 1 'twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^arg
 says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^args .*/args =/'
 # where: the section that launches it, or the argument that it makes
 says 1 'm.ini:27: twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
+says 1 'm.ini:3: no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
+says 1 'm.ini:3: [kernel] reference: ./nowhere.npy: cannot open' 's/^reference = .*/reference = file:nowhere.npy/; /^\[launch reference/,$d'
 says 1 'm.ini:36: reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'm.ini:17: generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
 says 1 'm.ini:31: algorithm twice: no __global__ function finnish' 's/= finish/= finnish/'

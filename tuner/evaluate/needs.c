@@ -12,7 +12,7 @@
 
 static mt_status add_kernel(mt_needs *needs, const char *entry, const char *algorithm, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
 {
-    mt_needed_kernel kernel = {.entry = entry, .algorithm = algorithm, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
+    mt_needed_kernel kernel = {.entry = entry, .algorithm = algorithm, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place, .named = place};
     if (!kernel.bytes) return mt_no_memory("candidate", err);
     *added = &needs->kernels[needs->kernel_count++];
     **added = kernel;
@@ -26,6 +26,7 @@ static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const char *
         mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
         MT_TRY(add_kernel(needs, launches[i].entry, algorithm, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
+        if (from->algorithm && strcmp(from->algorithm, "reference") == 0 && !from->entry) kernel->named = mt_spec_place(spec, spec->reference_line);
         kernel->threads = (uint64_t)launches[i].block[0] * launches[i].block[1] * launches[i].block[2];
         kernel->smem_bytes = launches[i].smem_bytes;
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
@@ -120,7 +121,7 @@ static void explain_missing(const char *names, const mt_needed_kernel *kernel, m
     char decorated[320];
     mt_strbuf others = {0};
     size_t known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
-    add_place(&kernel->place, why);
+    add_place(&kernel->named, why);
     if (kernel->algorithm && strcmp(kernel->algorithm, entry) != 0) mt_strbuf_addf(why, "algorithm %s: ", kernel->algorithm);
     mt_strbuf_addf(why, "no __global__ function %s (extern \"C\") in the compiled source", entry);
     for (size_t length; *names; names += length + 1) {
