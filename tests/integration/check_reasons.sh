@@ -93,6 +93,14 @@ END
 write 'struct alignas(64) CUtensorMap { char bytes[128]; };\nextern "C" __global__ void k(float *out) { out[threadIdx.x] = sizeof(CUtensorMap); }'
 check || { echo 'FAILED: what the hint for cuda.h says'; cat out.txt; failed=1; }
 
+# Code of the host in the kernel's own file.
+for code in 'int main() { return 0; }' '__host__ void f() {}' 'int count;'; do
+  write "$kernel\\n$code"
+  says "$code" 'msda-tune: k.cu(2) is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it'
+  write "$kernel\\n#ifndef __CUDACC_RTC__\\n$code\\n#endif"
+  check || { echo "FAILED: $code: what the hint says"; cat out.txt; failed=1; }
+done
+
 # A header by an option: the toolkit's, the host's, none.
 write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = __half2float(__float2half(out[0])) + INT64_MAX; }' 'options = -include=cuda_fp16.h -include cstdint'
 check || { echo 'FAILED: headers of the toolkit and the host by -include'; cat out.txt; failed=1; }

@@ -46,15 +46,6 @@ static void tell_of_toolkit(const char *line, const char *name, const char *incl
     else mt_strbuf_addf(hints, "%s, which is not in %s: expected a CUDA_HOME whose include folder has both\n", name, include_dir ? include_dir : "any folder of the toolkit");
 }
 
-/* `/cuda/include/cufft.h(154): error: A function without execution space annotations …`, `… error: A function explicitly marked as a __host__ function is not allowed in JIT mode` */
-static void tell_host_functions(const mt_compile_request *request, const char *log, mt_strbuf *hints)
-{
-    const char *error = strstr(log, "): error: A function "), *line = error ? line_of(log, error) : NULL;
-    if (!line || mt_source_file_of(request->source, line)) return;
-    if (!memmem(error, strcspn(error, "\n"), "JIT mode", 8)) return;
-    mt_strbuf_addf(hints, "msda-tune: %.*s, a header of the toolkit, declares functions of the host, which code for the GPU can't: expected %s\n", (int)strcspn(line, "(\n"), line, expected_for(line));
-}
-
 /* ---- asked for by the source ---- */
 
 /* Between the letters of an include's name, in a text of the source or in an option: then no macro made it. */
@@ -111,6 +102,15 @@ static void tell_hidden_files(const mt_compile_request *request, mt_strbuf *hint
     }
 }
 
+/* `/cuda/include/cufft.h(154): error: A function without execution space annotations …`, `k.cu(3): error: A function explicitly marked as a __host__ function is not allowed in JIT mode`, `… error: A namespace scope variable without …` */
+static void tell_host_code(const mt_compile_request *request, const char *log, mt_strbuf *hints)
+{
+    const char *error = strstr(log, "): error: A "), *line = error ? line_of(log, error) : NULL;
+    if (!line || !memmem(error, strcspn(error, "\n"), "JIT mode", 8)) return;
+    if (mt_source_file_of(request->source, line)) mt_strbuf_addf(hints, "msda-tune: %.*s is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it, or __device__ in front of it\n", (int)(error + 1 - line), line);
+    else mt_strbuf_addf(hints, "msda-tune: %.*s, a header of the toolkit, declares functions of the host, which code for the GPU can't: expected %s\n", (int)strcspn(line, "(\n"), line, expected_for(line));
+}
+
 void mt_compile_header_hints(const mt_compile_request *request, const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
     const char *line;
@@ -118,7 +118,7 @@ void mt_compile_header_hints(const mt_compile_request *request, const char *log,
     const mt_source_file *includer = name ? mt_source_file_of(request->source, line) : NULL;
     if (includer) tell_of_source(request, includer, name, include_dir, searched, hints);
     else if (name) tell_of_toolkit(line, name, include_dir, hints);
-    else tell_host_functions(request, log, hints);
+    else tell_host_code(request, log, hints);
     tell_hidden_files(request, hints);
     mt_free(name);
 }
