@@ -31,6 +31,7 @@ START_TEST(by_who_includes)
          "msda-tune: /c/include/cufft.h, a header of the toolkit, declares functions of the host, which code for the GPU can't: expected a header for kernels, or #ifndef __CUDACC_RTC__ around the #include\n"},
         {"x.cu(9): error: A function explicitly marked as a __host__ function is not allowed in JIT mode\n", "/c/include",
          "msda-tune: x.cu(9) is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it, or __device__ in front of it\n"},
+        {"/c/include/cufft.h(8): error: expected an identifier\n/c/include/cufft.h(9): error: A function explicitly marked as a __host__ function is not allowed in JIT mode\n", "/c/include", ""},
         {"/c/include/cufft.h(9): error: A function that is not there\n", "/c/include", ""},
         {"x.cu(1): error: identifier \"y\" is undefined\n", "/c/include", ""},
     };

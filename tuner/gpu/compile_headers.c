@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/gpu/compile_log.h"
 #include "tuner/space/host_header.h"
 
 /* A line of the log, "FILE(LINE): …". */
@@ -105,8 +106,8 @@ static void tell_hidden_files(const mt_compile_request *request, mt_strbuf *hint
 /* `/cuda/include/cufft.h(154): error: A function without execution space annotations …`, `k.cu(3): error: A function explicitly marked as a __host__ function is not allowed in JIT mode`, `… error: A namespace scope variable without …` */
 static void tell_host_code(const mt_compile_request *request, const char *log, mt_strbuf *hints)
 {
-    const char *error = strstr(log, "): error: A "), *line = error ? line_of(log, error) : NULL;
-    if (!line || !memmem(error, strcspn(error, "\n"), "JIT mode", 8)) return;
+    const char *line = mt_compile_first_error(log), *error = line ? strstr(line, "): error: A ") : NULL;
+    if (!error || !memmem(line, strcspn(line, "\n"), "JIT mode", 8)) return;
     if (mt_source_file_of(request->source, line)) mt_strbuf_addf(hints, "msda-tune: %.*s is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it, or __device__ in front of it\n", (int)(error + 1 - line), line);
     else mt_strbuf_addf(hints, "msda-tune: %.*s, a header of the toolkit, declares functions of the host, which code for the GPU can't: expected %s\n", (int)strcspn(line, "(\n"), line, expected_for(line));
 }
