@@ -65,6 +65,8 @@ START_TEST(a_warning_is_said_once)
     ck_assert(mt_log_has_warned(said, sizeof said - 1) && !mt_log_has_warned(other, sizeof other - 1));
     capture(warn_twice);
     ck_assert_str_eq(printed, "msda-tune: again\nmsda-tune: again\n");
+    mt_log_forget_warnings();
+    ck_assert(!mt_log_has_warned(said, sizeof said - 1));
 }
 END_TEST
 

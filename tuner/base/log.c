@@ -45,6 +45,13 @@ bool mt_log_has_warned(const char *line, size_t length)
     return was_said(mt_hash_u64(line, length, 0), false);
 }
 
+void mt_log_forget_warnings(void)
+{
+    pthread_mutex_lock(&said_lock);
+    said_count = 0;
+    pthread_mutex_unlock(&said_lock);
+}
+
 /* ---- lines ---- */
 
 static const char warning[] = "warning: ";

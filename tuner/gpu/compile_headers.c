@@ -37,13 +37,18 @@ static const char *expected_for(const char *line)
     return "a header for kernels, or #ifndef __CUDACC_RTC__ around the #include";
 }
 
-static void tell_of_toolkit(const char *line, const char *name, const char *include_dir, mt_strbuf *hints)
+static bool is_of_the_host(const char *name)
 {
     mt_strbuf stub = {0};
-    bool is_of_host = mt_host_header_stub(name, &stub) || mt_host_header_instead(name);
+    bool is_known = mt_host_header_stub(name, &stub) || mt_host_header_instead(name);
     mt_strbuf_free(&stub);
+    return is_known;
+}
+
+static void tell_of_toolkit(const char *line, const char *name, const char *include_dir, mt_strbuf *hints)
+{
     mt_strbuf_addf(hints, "msda-tune: %.*s, a header of the toolkit, includes ", (int)strcspn(line, "(\n"), line);
-    if (is_of_host) mt_strbuf_addf(hints, "the host's %s, which code for the GPU can't: expected %s\n", name, expected_for(line));
+    if (is_of_the_host(name)) mt_strbuf_addf(hints, "the host's %s, which code for the GPU can't: expected %s\n", name, expected_for(line));
     else mt_strbuf_addf(hints, "%s, which is not in %s: expected a CUDA_HOME whose include folder has both\n", name, include_dir ? include_dir : "any folder of the toolkit");
 }
 
@@ -69,7 +74,7 @@ static char *beside_the_source(const mt_compile_request *request, const char *na
 {
     char *folder = mt_path_folder(request->source->files[0].path), *path = folder ? mt_path_join(folder, name) : NULL;
     mt_free(folder);
-    if (path && mt_file_exists(path)) return path;
+    if (path && mt_file_exists(path) && !mt_dir_exists(path)) return path;
     mt_free(path);
     return NULL;
 }
@@ -84,6 +89,8 @@ static void tell_of_source(const mt_compile_request *request, const mt_source_fi
         mt_strbuf_addf(hints, "msda-tune: <%s> is not looked for beside the source, where %s is: expected #include \"%s\", or that file's folder in [kernel] include\n", name, beside, name);
     else if (instead)
         mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s\n", name, instead);
+    else if (!stub && is_of_the_host(includer->name))
+        mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected no folder of the host's headers in [kernel] include or -I\n", includer->path);
     else if (!include_dir)
         mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n", name, searched);
     else if (stub)
