@@ -228,6 +228,7 @@ static const struct { const char *source, *lines, *words; } askers[] = {
     {"#define L (\n#define HAS __has_include\n#if HAS L \"/x.h\")\n", "", "k.cu:3: HAS L"},
     {"#define HAS(x) __has_include(x)\n#define CALL(f, x) f x\n#if CALL(HAS, (\"/x.h\"))\n", "", "k.cu:3: HAS, ("},
     {"#define HAS(x) __has_include(x)\n#define CALL(f, x) f x\n#define ASK CALL(HAS, (\"/x.h\"))\n#if ASK\n", "", "k.cu:4: ASK"},
+    {"#define A __has_include(\"x.h\")\n#define B A A A A\n#define C B B B B B B B B\n#define D C C C C C C C C\n#define E D D D D D D D D D\n#if E\n", "", "k.cu:6: E"},
     {"#define CAT(a, b) a##b\n#if CAT(__has_include,)(\"/x.h\")\n", "", "k.cu:2: __has_include,"},
     {"#define CAT(a, b) a##b\n#if CAT(__has,_include)(\"/x.h\")\n", "", "k.cu:2: _include"},
     {"#define CAT(a, b) a##b\n#if CAT(__has,\\\n_include)(\"/x.h\")\n", "", "k.cu:3: _include"},

@@ -160,7 +160,7 @@ void mt_askers_free(mt_askers *askers)
 /* ---- what they ask for ---- */
 
 static bool is_name_only(const mt_askers *self, const char *text, char end, const char *parameters, int *looked_up);
-static bool has_open(const mt_askers *self, const char *body, int steps);
+static bool has_open(const mt_askers *self, const char *body, int *looked_up);
 
 static bool is_same(const char *word, size_t length, const char *other, size_t other_length)
 {
@@ -238,38 +238,36 @@ static mt_status refuse(const mt_source_file *file, const mt_directive *what, co
 
 /* ---- what asks unseen ---- */
 
-enum { MOST_STEPS = 20 /* from macro to macro */ };
-
 /* Without parentheses behind it the word may be handed on to where some are: __has_include itself, a macro with parameters, and what stands for one of them. Of words without a definition in the source
  * those of the compiler and the toolkit count, which begin with _: a has_included is somebody's variable. */
-static bool is_open(const mt_askers *self, const char *word, size_t length, int steps)
+static bool is_open(const mt_askers *self, const char *word, size_t length, int *looked_up)
 {
     const mt_directive_walk own = {.askers = self->names, .asker_count = self->count};
     size_t count;
     const mt_definition *all = mt_askers_definitions(self, word, length, &count);
     if (!mt_directive_asks(&own, word, length)) return false;
     bool is_found = count == 0 && *word == '_';
-    for (size_t i = 0; i < count && !is_found; i++) is_found = all[i].body[0] == '(' || steps == MOST_STEPS || has_open(self, all[i].body, steps + 1);
+    for (size_t i = 0; i < count && !is_found; i++) is_found = all[i].body[0] == '(' || ++*looked_up > MOST_MACROS || has_open(self, all[i].body, looked_up);
     return is_found;
 }
 
 /* With parentheses behind it, a macro that makes such a word: what that asks for stands in the next ones. */
-static bool makes_open(const mt_askers *self, const char *word, size_t length)
+static bool makes_open(const mt_askers *self, const char *word, size_t length, int *looked_up)
 {
     size_t count;
     bool is_found = false;
     const mt_definition *all = mt_askers_definitions(self, word, length, &count);
-    for (size_t i = 0; i < count && !is_found; i++) is_found = all[i].body[0] == '(' && has_open(self, all[i].body, 0);
+    for (size_t i = 0; i < count && !is_found; i++) is_found = all[i].body[0] == '(' && has_open(self, all[i].body, looked_up);
     return is_found;
 }
 
-static bool has_open(const mt_askers *self, const char *body, int steps)
+static bool has_open(const mt_askers *self, const char *body, int *looked_up)
 {
     mt_directive_walk walk = {.text = body, .at = body, .is_inside = true, .tells_words = true}; /* a body is one line already */
     mt_directive what;
     mt_askers_know(self, &walk);
     while (mt_directive_next(&walk, &what))
-        if (what.kind == MT_DIRECTIVE_WORD && is_open(self, what.name, what.length, steps)) return true;
+        if (what.kind == MT_DIRECTIVE_WORD && is_open(self, what.name, what.length, looked_up)) return true;
     return false;
 }
 
@@ -349,10 +347,10 @@ static mt_status check_text(const mt_askers *self, const mt_source_file *file, m
         bool is_good = true, is_in_macro = end && what.rest <= end;
         const char *expected = "a name, or a macro that stands for one without ..";
         if (what.kind == MT_DIRECTIVE_DEFINE) end = mt_directive_line_end(parameters = what.rest);
-        if (what.kind == MT_DIRECTIVE_ASK) is_good = !makes_open(self, what.name, what.length) && is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL, &looked_up);
+        if (what.kind == MT_DIRECTIVE_ASK) is_good = !makes_open(self, what.name, what.length, &looked_up) && is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL, &looked_up);
         if (what.kind == MT_DIRECTIVE_PROBE && what.form == '<' && is_in_macro) is_good = stays(self, &what, parameters);
         if (what.kind == MT_DIRECTIVE_WORD && !is_in_macro) {
-            is_good = !is_open(self, what.name, what.length, 0) || is_only_looked_for(&before, &what);
+            is_good = !is_open(self, what.name, what.length, &looked_up) || is_only_looked_for(&before, &what);
             expected = "the file's name in parentheses behind it";
         }
         if (!is_good) st = refuse(file, &what, expected, err);

@@ -245,7 +245,7 @@ char *mt_plan_illegal(const mt_env *env, const mt_plan *plan)
 
 /* ---- compiled code ---- */
 
-/* Registers are given out by warp, and to all parts of an SM alike (cuda_occupancy.h). */
+/* Registers are given out by warp, and to all parts of an SM alike (cuda_occupancy.h). Facts that are 0, as a recording's GPU may have them, are not known. */
 static uint64_t most_threads_by_registers(uint32_t registers, const mt_device_facts *facts)
 {
     enum { WARP = 32, UNIT = 256 };
@@ -260,7 +260,7 @@ char *mt_plan_code_illegal(const char *entry, uint64_t threads, uint64_t dynamic
         return rule("%s: a block of %" PRIu64 " threads with %" PRIu32 " registers each: the %" PRId64 " registers of an SM allow %" PRIu64 " threads", entry, threads, code->registers, facts->regs_per_sm, most);
     if (code->most_threads && threads > code->most_threads)
         return rule("%s: a block of %" PRIu64 " threads: its launch bounds allow %" PRIu32, entry, threads, code->most_threads);
-    if (code->static_smem_bytes + dynamic_bytes > (uint64_t)facts->smem_optin)
+    if (facts->smem_optin && code->static_smem_bytes + dynamic_bytes > (uint64_t)facts->smem_optin)
         return rule("%s: %" PRIu32 " bytes of static and %" PRIu64 " of dynamic shared memory: the limit is %" PRId64 " in all (device.smem_optin)", entry, code->static_smem_bytes, dynamic_bytes, facts->smem_optin);
     return NULL;
 }
