@@ -84,6 +84,9 @@ says 0 '!one: 32768 bytes' "$shared" "$two" $((232448 - 32768))
 gpu=a100 says 0 'one: 32768 bytes of static and 140000 of dynamic shared memory: the limit is 166912 in all' "$shared" "$two" 140000
 gpu=a100 says 0 '!one: 32768 bytes' "$shared" "$two" $((166912 - 32768))
 says 4 'has no point that may run on ' "${shared}" "${shared/one/two}" 220000
+says 0 '!the default point' "${one/one/__launch_bounds__(64) one}" "$two"
+sed -i 's/^values = 64, 1024/values = 1024, 64/' k.ini
+says 0 'm.ini: the default point ALGO=one;BLOCK=1024;U=1 of shape s is illegal: one: a block of 1024 threads: its launch bounds allow 64' "${one/one/__launch_bounds__(64) one}" "$two"
 says 1 'reference: a block of 1024 threads: its launch bounds allow 64' "$one" 'two(float *out) { out[threadIdx.x] = 2; }
 #define reference __launch_bounds__(64) reference' 0 --shape wide
 exit $failed

@@ -187,6 +187,15 @@ static mt_status submit_next(checking *c, batch *b, mt_error *err)
     return c->evaluator->ops->submit(c->evaluator, &trial, err);
 }
 
+static void warn_of_default_code(checking *c, const batch *b, size_t index, const mt_outcome *outcome)
+{
+    mt_strbuf why = {0};
+    bool is_compiled = outcome->cubin.hex[0] != '\0'; /* else it was told before */
+    if (outcome->kind == MT_OUTCOME_ILLEGAL && is_compiled) mt_check_default_code(c->spaces[b->subject], index, outcome->text, &why);
+    if (why.length) warn(c, mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
+}
+
 static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_error *err)
 {
     mt_event event = {0};
@@ -196,6 +205,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     size_t i = (size_t)(event.trial - b->first_id);
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
+    warn_of_default_code(c, b, b->points[i], &event.outcome);
     if (event.outcome.kind == MT_OUTCOME_OK) mt_check_codes_add(&b->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
