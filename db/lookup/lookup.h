@@ -78,9 +78,9 @@ typedef struct mt_lookup_file {
     mt_lookup_stamp stamp;
 } mt_lookup_file;
 
-/* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
 /* Behind "in the user's file": which shipped files were asked too, or where there are none. */
 void mt_lookup_tell_shipped(const tunelookup_db *db, char *out, size_t size);
+/* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
 tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count);
 tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count);
 /* Whether the file, which need not exist, would lie in a share/msda-tune-shipped of any installation. */
@@ -406,7 +406,8 @@ enum {
     MT_LOOKUP_PREDICTORS = 8,
     MT_LOOKUP_DEFAULTS = 8,    /* different sets of active knobs that the default may have */
     MT_LOOKUP_CACHED = 256,    /* answers to untuned shapes that are kept */
-    MT_LOOKUP_CACHE_PROBES = 4
+    MT_LOOKUP_CACHE_PROBES = 4,
+    MT_LOOKUP_LACKS_STRINGS = 131072 /* in a predictor's rank, above all else */
 };
 
 /* What is known of one GPU's tuned shapes: a portfolio of one file. */
@@ -415,7 +416,7 @@ typedef struct mt_lookup_predictor {
     const char **shape_names;
     const mt_lookup_variant **variants; /* [variant_count], where the rule has a cost_weight; else NULL */
     const char *gpu;
-    uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, kin before strangers, … */
+    uint32_t rank;                   /* lower is asked first: the asked strings before others (what was right with others is not known to be right with these), this GPU, measured, kin, … */
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
     const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
@@ -452,9 +453,9 @@ typedef struct mt_lookup_trace {
     void *context;
 } mt_lookup_trace;
 
-/* Fills a rule's features, curves, and is_usable[variant_count], from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
+/* Fills the rule's features, curves, is_usable[variant_count], and the rank, from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
  * False = damaged, or no memory (lookup_rule.c). */
-bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_rule *rule);
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor);
 /* Its member `cost`, if it has one, → rule->cost, cost_weight and the predictor's variants (lookup_cost.c). `variants`: ids; `subjects`: of the shapes. */
 typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
 tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
