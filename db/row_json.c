@@ -15,7 +15,7 @@ static bool json_value(json *j, int depth);
 
 static void json_blank(json *j)
 {
-    while (j->at < j->end && strchr(" \t\n\r", *j->at) && *j->at) j->at++;
+    while (j->at < j->end && (*j->at == ' ' || *j->at == '\t' || *j->at == '\n' || *j->at == '\r')) j->at++;
 }
 
 static bool json_take(json *j, char c)

@@ -329,11 +329,11 @@ typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has 
     int64_t kernel, device;           /* 0 = none */
 } mt_lookup_source;
 
-enum { MT_LOOKUP_BACKING_STATEMENTS = 11, MT_LOOKUP_BACKING_SEEN = 128 };
+enum { MT_LOOKUP_BACKING_TABLES = 11, MT_LOOKUP_BACKING_SEEN = 128 };
 typedef struct mt_lookup_backing {    /* of the file at hand (lookup_backing.c) */
-    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_STATEMENTS];
-    struct { const mt_row_column *columns; size_t count; } rules[MT_LOOKUP_BACKING_STATEMENTS]; /* of the tables whose statements are prepared */
-    int64_t seen[MT_LOOKUP_BACKING_STATEMENTS][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
+    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_TABLES];
+    struct { const mt_row_column *columns; size_t count; } rules[MT_LOOKUP_BACKING_TABLES]; /* of those tables that a statement reads */
+    int64_t seen[MT_LOOKUP_BACKING_TABLES][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
     char why[400];
 } mt_lookup_backing;
 
@@ -365,14 +365,14 @@ typedef struct mt_lookup_loader {
     struct sqlite3_stmt *variant_text; /* made when the first is read; whoever begins another file, or ends, finalizes it */
 } mt_lookup_loader;
 
-/* What a row of table answer repeats of others. */
-typedef struct mt_lookup_claim {
-    int64_t measurement, subject, variant, workload;
-    const char *shape_key, *regime, *origin;
-} mt_lookup_claim;
+typedef struct mt_lookup_claim { int64_t measurement, subject, variant, workload; } mt_lookup_claim; /* of a row of table answer */
 #define MT_LOOKUP_TOO_LONG "a value is longer than 16 MiB"
-/* Whether the rows that it refers to are there, keep the rules of rows (db/row_rules.h), and say the same: loader->backing.why is "" then, else what is wrong with which row. */
-tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_lookup_claim *claim);
+/* What stands behind an answer. Its columns, behind those of "SELECT …": of "FROM answer" MT_ANSWER_JOINS (db/row_relations.h). */
+void mt_lookup_backing_add_columns(mt_lookup_loader *loader, char *sql, size_t size);
+/* Whether these rows, from column `at` on, and what they refer to are there, keep the rules of rows, and agree: loader->backing.why is "" then, else what is wrong with which row. */
+tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_lookup_claim *claim, struct sqlite3_stmt *row, int at);
+/* Which row is not there, too long or breaks the rules: loader->backing.why; "" = none of them. */
+tunelookup_status mt_lookup_backing_missing(mt_lookup_loader *loader, int64_t measurement, int64_t subject);
 void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
