@@ -129,9 +129,8 @@ mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
     if (t->rule->kind == MT_MERGE_DERIVED || t->rule->kind == MT_MERGE_LOCAL) return MT_OK;
     snprintf(t->target, sizeof t->target, "%s%s", t->rule->kind == MT_MERGE_CHOSEN ? "temp.merge_" : "main.", t->rule->table);
     MT_TRY(name_columns(m, t, err));
-    mt_strbuf_addf(&sql, "SELECT %s, ", number);
-    add_columns(t, "", &sql);
-    mt_strbuf_addf(&sql, " FROM %s%s", t->rule->table, t->rule->has_id ? " ORDER BY id" : "");
+    mt_row_select(t->rule->table, &sql);
+    if (t->rule->has_id) mt_strbuf_add(&sql, " ORDER BY 1");
     if (!(t->read_sql = mt_strbuf_take(&sql))) {
         st = mt_merge_no_memory(m->store->path, err);
         goto done;

@@ -175,6 +175,22 @@ static void count_sound(const char *path, int counts[2])
     mt_store_close(store);
 }
 
+/* However many rows no tuner writes, the others are read. */
+START_TEST(more_bad_rows_than_good)
+{
+    make_part(1);
+    copy_part();
+    int all = read_all("nothing");
+    ck_assert(damage_part("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000) INSERT INTO metric SELECT 1, 'm' || i, 'much', '', 1 FROM n"));
+    fixture_stderr_begin();
+    int left = read_all("metrics");
+    look_up("metrics");
+    const char *said = fixture_stderr_end();
+    ck_assert_int_eq(left, all);
+    ck_assert_ptr_nonnull(strstr(said, "149995 more rows are left out"));
+}
+END_TEST
+
 /* The same in a database that is merged into: its bad row is none that is known, and the twin of the file that comes takes its place. */
 START_TEST(a_bad_row_is_not_known)
 {
@@ -334,4 +350,4 @@ START_TEST(repeated_names)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
+FIXTURE_MAIN("bad_rows", launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
