@@ -188,6 +188,25 @@ static bool launches(json *j, int depth)
     return json_object(j, launches_member);
 }
 
+static bool fact(json *j, const char *name, size_t length)
+{
+    (void)name, (void)length;
+    return json_whole(j, 0, INT64_C(999999999999999));
+}
+
+static bool facts(json *j, int depth)
+{
+    (void)depth;
+    return json_object(j, fact);
+}
+
+bool mt_row_facts_are_sound(const char *text, size_t size)
+{
+    json j = {text, text + size};
+    size_t length;
+    return is_alone(&j, facts) && !mt_json_repeated(text, size, &length);
+}
+
 bool mt_row_launch_is_sound(const char *text, size_t size)
 {
     json j = {text, text + size};

@@ -104,6 +104,20 @@ static size_t name_length(const char *at, const char *end)
     return isdigit((unsigned char)*from) ? 0 : (size_t)(at - from);
 }
 
+/* A number, or a list of them, is written in one way: "0007", "-0" would be another shape of the same values. Other words are free. */
+static bool is_canonical(const char *at, const char *end)
+{
+    while (at < end) {
+        const char *digits = at + (*at == '-'), *stop = digits;
+        while (stop < end && isdigit((unsigned char)*stop)) stop++;
+        bool is_number = stop > digits && (stop == end || *stop == ',');
+        if (is_number && *digits == '0' && (stop > digits + 1 || digits > at)) return false;
+        while (stop < end && *stop != ',') stop++;
+        at = stop < end ? stop + 1 : end;
+    }
+    return true;
+}
+
 /* As mt_key_pairs of db/key.h writes them; "" = none. */
 static bool are_pairs(const mt_row_value *value, bool may_be_empty)
 {
@@ -117,7 +131,7 @@ static bool are_pairs(const mt_row_value *value, bool may_be_empty)
         last_length = length;
         const char *text = at + length + 1;
         at = memchr(text, ';', (size_t)(end - text));
-        if (!may_be_empty && text == (at ? at : end)) return false;
+        if (!may_be_empty && (text == (at ? at : end) || !is_canonical(text, at ? at : end))) return false;
         if (!at) return is_line(value);
         if (++at == end) return false;
     }
@@ -145,6 +159,7 @@ static size_t longest_of(mt_row_kind kind)
     case MT_ROW_JSON: return 16 << 20;
     case MT_ROW_NOTE:
     case MT_ROW_LAUNCH: return MT_ROW_NOTE_LIMIT;
+    case MT_ROW_FACTS:
     case MT_ROW_NAME: return 4095;
     case MT_ROW_LABEL: return 1023;
     case MT_ROW_VALUES: return 8191;
@@ -164,6 +179,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     case MT_ROW_VARIANT: return are_pairs(value, true);
     case MT_ROW_VALUES: return are_pairs(value, false);
     case MT_ROW_JSON: return mt_row_json_is_sound(value->text, value->size);
+    case MT_ROW_FACTS: return mt_row_facts_are_sound(value->text, value->size);
     case MT_ROW_LAUNCH: return mt_row_launch_is_sound(value->text, value->size);
     case MT_ROW_HASH: return is_hash(value, 32);
     case MT_ROW_PLUGIN: return is_plugin(value);

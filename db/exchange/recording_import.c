@@ -8,11 +8,11 @@
 #include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
-#include "db/store/spec_programs.h"
 #include "db/exchange/recording.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
 #include "db/exchange/recording_line.h"
+#include "db/exchange/said.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
@@ -81,7 +81,7 @@ static mt_status check_programs(import_state *import, mt_kernel_row *kernel, mt_
 {
     char why[300];
     bool are_sound;
-    mt_status st = mt_spec_programs_check(import->from.store, kernel->spec_json, &are_sound, why, sizeof why, err);
+    mt_status st = mt_said_check_spec(kernel->spec_json, &are_sound, why, sizeof why, err);
     if (st != MT_OK || are_sound) return st;
     kernel->spec_json = "{}";
     mt_left_out_line(&import->left_out, mt_lines_number(import->from.lines), why);

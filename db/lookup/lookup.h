@@ -1,4 +1,4 @@
-/* Inside libtunelookup: what its files share. Outside of db/lookup/ only tuner/predictor, tuner/cli/commands and white-box tests may include it (tests/checks/layers.sh).
+/* Inside libtunelookup: what its files share. Outside of db/lookup/ only db/exchange, tuner/predictor, tuner/cli/commands and white-box tests may include it (tests/checks/layers.sh).
  *
  * A plan's answers lie in a block: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
  * A block never changes once a plan points to it, and lives until close, so finders need no lock and results stay valid over a refresh. */
@@ -115,7 +115,7 @@ typedef enum mt_lookup_json_kind { MT_LOOKUP_JSON_NULL, MT_LOOKUP_JSON_FALSE, MT
 typedef struct mt_lookup_json {
     mt_lookup_json_kind kind;
     uint32_t count;    /* of members */
-    const char *key;   /* in an object */
+    const char *key; bool is_asked; /* in an object; somebody asked for it by this name */
     const char *text;  /* TEXT */
     int64_t number;    /* INTEGER */
     double real;       /* INTEGER, REAL */
@@ -223,7 +223,7 @@ typedef struct mt_lookup_model_reader {
     const char *where;           /* "FILE: kernel msda" */
     const char *loop;            /* the loop variable that programs may read now */
 } mt_lookup_model_reader;
-tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **program); /* NULL text → NULL program */
+tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const mt_lookup_json *object, const char *key, const mt_program **program); /* NULL = it has none */
 tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list);
 tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_lookup_json *array);
 tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches);

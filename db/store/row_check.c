@@ -133,8 +133,12 @@ bool mt_row_at_hand_is_sound(mt_store *store, const char *table, sqlite3_stmt *s
     }
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);
     bool is_sound = mt_row_is_sound(table, values, why, size) && has_sound_samples(store, table, values, why, size);
-    if (!is_sound || (strcmp(table, "cubin") == 0 && !is_sound_code(values, why, size))) return false;
-    const char *problem = mt_sql_column_or_null(statement, (int)count + 1);
+    return is_sound && (strcmp(table, "cubin") != 0 || is_sound_code(values, why, size));
+}
+
+bool mt_row_at_hand_agrees(sqlite3_stmt *statement, char *why, size_t size)
+{
+    const char *problem = mt_sql_column_or_null(statement, sqlite3_column_count(statement) - 1);
     if (problem) snprintf(why, size, "%s", problem);
     return !problem;
 }

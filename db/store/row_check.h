@@ -23,6 +23,8 @@ void mt_row_select(const char *table, struct mt_strbuf *sql);
 /* The row at hand of that. Samples are unpacked; `store`, of whichever file, lends what that takes. */
 struct mt_store;
 bool mt_row_at_hand_is_sound(struct mt_store *store, const char *table, sqlite3_stmt *statement, char *why, size_t size);
+/* Whether nothing contradicts it; to ask once what it refers to is known to be there. */
+bool mt_row_at_hand_agrees(sqlite3_stmt *statement, char *why, size_t size);
 
 /* Rows of a file that are left out: the first ones are named on stderr, the others counted. Zeroed but for path = none yet. */
 typedef struct mt_left_out {

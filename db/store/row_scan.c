@@ -113,7 +113,7 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
     MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t row = sqlite3_column_int64(statement, 0);
-        bool is_sound = mt_row_at_hand_is_sound(s->store, table, statement, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why);
+        bool is_sound = mt_row_at_hand_is_sound(s->store, table, statement, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why) && mt_row_at_hand_agrees(statement, why, sizeof why);
         MT_TRY(is_sound ? keep(s, f, row, err) : leave_out(s, f, row, why, err));
     }
     s->table_count++;

@@ -285,13 +285,33 @@ START_TEST(json_is_judged)
 {
     static const char *const good[] = {"{}", "[]", " {\"a\" : [1, -2.5e+3, true, null, \"\\u00e9\\n\"]} ", "{\"a\":{\"b\":[{}]}}"};
     static const char *const bad[] = {"", "1", "\"x\"", "{", "}", "[1,]", "{\"a\"}", "{\"a\":01}", "{\"a\":1e}", "{\"a\":\"\\x\"}", "{\"a\":\"\n\"}", "{} {}", "{a:1}", "[\"\\u12\"]", "nul", "{\"a\":1,\"b\":2,\"a\":1}", "[{\"a\":{\"b\":1, \"b\" : 1}}]"};
-    const mt_row_column *json = mt_row_column_find("device", "facts_json", strlen("facts_json"));
+    const mt_row_column *json = mt_row_column_find("kernel", "spec_json", strlen("spec_json"));
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
     char deep[2001];
     memset(deep, '[', 1000);
     memset(deep + 1000, ']', 1000);
     ck_assert(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = deep, .size = 2000}));
+}
+END_TEST
+
+START_TEST(facts_are_judged)
+{
+    static const char *const good[] = {"{}", "{\"cc\":90,\"sm_count\":132}", " { \"cc\" : 0 , \"of_a_newer_tool\": 999999999999999 } "};
+    static const char *const bad[] = {"[]", "{\"cc\":\"90\"}", "{\"cc\":9.5}", "{\"cc\":-1}", "{\"cc\":1e3}", "{\"cc\":null}", "{\"cc\":{}}", "{\"cc\":90,\"cc\":90}", "{\"cc\":1000000000000000}", "{\"cc\":99999999999999999999999}", "{\"cc\":09}"};
+    const mt_row_column *facts = mt_row_column_find("device", "facts_json", strlen("facts_json"));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(facts, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(facts, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(shape_keys_are_judged)
+{
+    static const char *const good[] = {"N=0", "H=92,46;N=48;dtype=f16", "N=-7", "a=0x;b=0.5;c=007f,1", "N=10,0,100"};
+    static const char *const bad[] = {"N=0000", "N=007", "N=-0", "N=-01", "H=92,046", "H=00,1", "N=", "N=1;N=2", "b=1;a=1"};
+    const mt_row_column *key = mt_row_column_find("shape", "key", strlen("key"));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(key, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(key, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
 }
 END_TEST
 
@@ -350,4 +370,4 @@ START_TEST(repeated_names)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
+FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
