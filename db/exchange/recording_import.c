@@ -91,11 +91,12 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     mt_strbuf_addf(&name, "%s@%s", kernel->name, kernel->key);
     bool is_same = strcmp(mt_strbuf_text(&name), mt_strbuf_text(&import->kernel)) == 0;
     kernel->spec_json = "{}"; /* not known: replaces nothing */
-    if (sqlite3_column_type(statement, 7) != SQLITE_NULL) {
+    bool has_programs = sqlite3_column_type(statement, 7) != SQLITE_NULL;
+    if (has_programs || !is_same) {
         mt_recording_answers_free(&import->told);
-        import->count_lost_in = 0;
+        import->count_lost_in = has_programs ? 0 : mt_lines_number(import->from.lines); /* lines before it may have told variants: of a file whose beginning is lost */
     }
-    if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) kernel->spec_json = optional_text(import, statement, 7, "\"kernel.spec\"", MT_ROW_kernel_spec_json, "{}");
+    if (!is_same || has_programs) kernel->spec_json = optional_text(import, statement, 7, "\"kernel.spec\"", MT_ROW_kernel_spec_json, "{}");
     mt_strbuf_clear(&import->kernel);
     mt_strbuf_add(&import->kernel, mt_strbuf_text(&name));
     mt_strbuf_free(&name);
