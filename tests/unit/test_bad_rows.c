@@ -191,6 +191,46 @@ START_TEST(more_bad_rows_than_good)
 }
 END_TEST
 
+/* Whoever writes into a database with such numbers gives the rows others, and all that refers to them is there again; a row that is gone is not mistaken for one of these. */
+START_TEST(numbers_no_tuner_gives)
+{
+    static const struct { const char *sql; bool is_whole; } cases[] = {
+        {"UPDATE device SET id = -id; UPDATE subject SET device_id = -device_id; UPDATE strike SET device_id = -device_id; UPDATE answer SET device_id = -device_id", true},
+        {"UPDATE kernel SET id = -id; UPDATE shape SET kernel_id = -kernel_id; UPDATE workload SET kernel_id = -kernel_id; UPDATE variant SET kernel_id = -kernel_id; UPDATE subject SET kernel_id = -kernel_id;"
+         "UPDATE answer SET kernel_id = -kernel_id", true},
+        {"UPDATE variant SET id = 1 - id; UPDATE measurement SET variant_id = 1 - variant_id; UPDATE landmark SET variant_id = 1 - variant_id; UPDATE current_result SET variant_id = 1 - variant_id", true},
+        {"UPDATE session SET id = -id; UPDATE measurement SET session_id = -session_id; UPDATE final_round SET session_id = -session_id", true},
+        {"UPDATE measurement SET id = -id; UPDATE finalist SET measurement_id = -measurement_id; UPDATE library_comparison SET measurement_id = -measurement_id; UPDATE best SET measurement_id = -measurement_id", true},
+        {"UPDATE landmark SET variant_id = -variant_id", true},
+        {"UPDATE variant SET id = -1 WHERE id = 1; DELETE FROM variant WHERE id = (SELECT max(id) FROM variant)", false},
+        {"UPDATE variant SET id = -1 WHERE id = 1; UPDATE measurement SET variant_id = 9223372036854775807 WHERE id = 2", false},
+    };
+    make_part(1);
+    copy_part();
+    int all = read_all("nothing");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_store *store = NULL;
+        int64_t session;
+        copy_part();
+        ck_assert(damage_part(cases[i].sql));
+        fixture_stderr_begin();
+        ck_assert_int_lt(read_all(cases[i].sql), all + (strncmp(cases[i].sql, "UPDATE landmark", 15) == 0));
+        ck_ok(mt_store_open(part_path(2), MT_STORE_READ_WRITE, &store, &fixture_err));
+        mt_subject a = fixture_subject(store);
+        session = fixture_session(store);
+        fixture_put_ok(store, session, &a, "A=77", 50);
+        mt_status st = mt_store_comparison_point(store, &a, "default", "A=1;B=0", &fixture_err);
+        ck_assert_msg(st == MT_OK, "%s: %s", cases[i].sql, fixture_err.message);
+        ck_ok(mt_store_refresh_best(store, &a, &fixture_err));
+        mt_store_close(store);
+        int now = read_all(cases[i].sql);
+        fixture_stderr_end();
+        ck_assert_msg(cases[i].is_whole ? now == all + 1 : now <= all, "%s: %d of %d measurements", cases[i].sql, now, all);
+        if (cases[i].is_whole) ck_assert_msg(ask_number(part_path(2), "SELECT count(*) FROM pragma_foreign_key_check") == 0, "%s", cases[i].sql);
+    }
+}
+END_TEST
+
 /* The same in a database that is merged into: its bad row is none that is known, and the twin of the file that comes takes its place. */
 START_TEST(a_bad_row_is_not_known)
 {
@@ -370,4 +410,4 @@ START_TEST(repeated_names)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
+FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, numbers_no_tuner_gives, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
