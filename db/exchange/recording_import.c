@@ -182,9 +182,10 @@ static mt_status read_toolchain_of(import_state *import, sqlite3_stmt *statement
 /* Variants that the others are compared with; older recordings do not name them. One that is no variant is left out. */
 static mt_status read_comparison_point(import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
 {
-    char why[200] = "", reason[240];
+    char why[200] = "", reason[240], name[24];
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
-    const char *variant = optional_text(import, statement, column, role, MT_ROW_variant_text, NULL);
+    snprintf(name, sizeof name, "\"%s\"", role);
+    const char *variant = optional_text(import, statement, column, name, MT_ROW_variant_text, NULL);
     if (!variant) return MT_OK;
     mt_status st = MT_OK;
     import->from.store->is_row_refused = false;

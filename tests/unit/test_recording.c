@@ -338,7 +338,7 @@ START_TEST(bad_members_of_line_1)
         {"\"nvrtc\":13000", "\"nvrtc\":-1", "x.jsonl:1: is left out: \"toolchain.nvrtc\": nvrtc_version is -1; expected a version number"},
         {"\"arch\":\"sm_90a\"", "\"arch\":5", "x.jsonl:1: is left out: \"toolchain.arch\": arch is 5"},
         {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":\"today\"", "x.jsonl:1: is left out: \"recorded_unix_ms\""},
-        {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"default\":7", "x.jsonl:1: is left out: default: text is 7; expected knobs"},
+        {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"default\":7", "x.jsonl:1: is left out: \"default\": text is 7; expected knobs"},
         {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"final\":7", "x.jsonl:1: is left out: expected an object in \"final\""},
         {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"final\":{\"method\":\"intervals\",\"rounds\":0,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[{\"v\":\"Z=1\",\"ns\":50000,\"lo\":50000,\"hi\":50000,\"r\":1,\"rl\":1,\"rh\":1,\"tied\":1,\"picked\":1}]}",
          "x.jsonl:1: is left out: \"final\": its finalist has a median_ns that its measurement contradicts"},
