@@ -354,66 +354,6 @@ START_TEST(names_that_would_write_lines)
 }
 END_TEST
 
-/* Of a file that is cut anywhere, in the compressed bytes as in the text, what is complete is taken, and that it is cut is said; where nothing is, it is an error. */
-static void expect_cut(const char *bytes, size_t length, size_t all, size_t *most)
-{
-    mt_status st = mt_import_open_bytes(bytes, length, "x", &import, &fixture_err);
-    size_t results = st == MT_OK ? mt_import_describe(import)->results : 0;
-    if (st != MT_OK) ck_assert_msg(st == MT_ERR_SYNTAX && strstr(fixture_err.message, "cut short"), "%zu bytes: %s", length, fixture_err.message);
-    else ck_assert_msg(mt_import_describe(import)->is_unfinished && results > 0 && results < all, "%zu bytes: %zu results of %zu", length, results, all);
-    ck_assert_msg(results >= *most, "%zu bytes: %zu results, fewer than before", length, results);
-    *most = results;
-    mt_import_close(import);
-    import = NULL;
-}
-
-START_TEST(cut_files)
-{
-    char *bytes, *text;
-    size_t length, size, most = 0;
-    bool is_cut;
-    ck_ok(mt_file_read(DATA "convolution_milo_A100_T4.json.gz", 0, &bytes, &length, &fixture_err));
-    ck_ok(mt_import_open_bytes(bytes, length, "x", &import, &fixture_err));
-    const size_t all = mt_import_describe(import)->results;
-    mt_import_close(import);
-    for (size_t cut = 2; cut < length; cut += 1 + length / 15) expect_cut(bytes, cut, all, &most);
-    ck_assert_uint_gt(most, all / 2);
-    ck_ok(mt_gzip_unpack(bytes, length, 0x7fffffff, "x", &text, &size, &is_cut, &fixture_err));
-    ck_assert(!is_cut);
-    most = 0;
-    for (size_t cut = 2000; cut < size; cut += 1 + size / 15) expect_cut(text, cut, all, &most);
-    ck_assert_uint_gt(most, all / 2);
-    mt_free(text);
-    bytes[length / 2] ^= 0x10;
-    ck_fails(mt_import_open_bytes(bytes, length, "x", &import, &fixture_err), MT_ERR_SYNTAX, "x: ");
-    mt_free(bytes);
-}
-END_TEST
-
-START_TEST(gzip_limits)
-{
-    char *text;
-    void *packed;
-    size_t size, unpacked, count = (size_t)1 << 20;
-    bool is_cut;
-    char *zeros = calloc(1, count);
-    ck_ok(mt_gzip_pack(zeros, count, "x", &packed, &size, &fixture_err));
-    ck_fails(mt_gzip_unpack(packed, size, count - 1, "x", &text, &unpacked, &is_cut, &fixture_err), MT_ERR_SYNTAX, "x: holds more than 0 MiB");
-    ck_ok(mt_gzip_unpack(packed, size, count, "x", &text, &unpacked, &is_cut, &fixture_err));
-    ck_assert_uint_eq(unpacked, count);
-    mt_free(text);
-    char *twice = malloc(2 * size); /* gzip files may be joined */
-    memcpy(twice, packed, size);
-    memcpy(twice + size, packed, size);
-    ck_ok(mt_gzip_unpack(twice, 2 * size, 4 * count, "x", &text, &unpacked, &is_cut, &fixture_err));
-    ck_assert_uint_eq(unpacked, 2 * count);
-    mt_free(text);
-    free(twice);
-    free(zeros);
-    mt_free(packed);
-}
-END_TEST
-
 START_TEST(out_of_memory)
 {
     static const char text[] = "{\"device_name\":\"A\",\"problem_size\":[1]," KNOBS "\"cache\":{" ENTRY "}}";
@@ -616,5 +556,5 @@ START_TEST(an_empty_choice_is_said)
 END_TEST
 
 FIXTURE_MAIN("import", a_cache_and_its_t4_give_the_same_rows, dedispersion, times_outcomes_and_clock, values_of_every_kind, the_last_of_equal_configurations_counts, t4_units_and_measurements,
-             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, times_of_other_kinds, values_that_no_space_can_hold, names_that_would_write_lines, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
+             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, times_of_other_kinds, values_that_no_space_can_hold, names_that_would_write_lines, out_of_memory, t4_there_and_back,
              t4_for_other_tools, t4_under_another_name, t4_with_names_that_would_write_lines, marks_of_failures, the_objective_of_the_file, an_empty_choice_is_said)

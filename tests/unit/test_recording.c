@@ -530,33 +530,6 @@ START_TEST(damaged_compression)
 }
 END_TEST
 
-/* What is complete of a compressed file that is cut is taken, and where it ends is said. */
-START_TEST(cut_compression)
-{
-    enum { ROWS = 20000, CAPACITY = 4 << 20 };
-    char *text = malloc(CAPACITY);
-    void *packed = NULL;
-    size_t used = (size_t)snprintf(text, CAPACITY, "%s", HEADER), size;
-    int64_t before = 0, left_out;
-    uint32_t random = 1;
-    for (int i = 0; i < ROWS; i++) used += (size_t)snprintf(text + used, CAPACITY - used, "{\"v\":\"A=%d\",\"k\":\"ok\",\"ns\":%u}\n", i, 1000 + (random = random * 1664525 + 1013904223) % 100000);
-    ck_ok(mt_lines_pack(text, used, &packed, &size, "x", &fixture_err));
-    for (size_t tenth = 3; tenth <= 9; tenth += 3) {
-        mt_store *store = open_memory();
-        fixture_stderr_begin();
-        ck_ok(mt_recording_import_bytes(store, packed, size * tenth / 10, "x.jsonl.zst", recorded, &left_out, &fixture_err));
-        const char *said = fixture_stderr_end();
-        ck_assert_ptr_nonnull(strstr(said, "is left out: the compressed data end too early here: the file is cut short"));
-        ck_assert_int_ge(left_out, 1);
-        ck_assert_msg(rows_in(store) > before && rows_in(store) < ROWS, "%d rows", (int)rows_in(store));
-        before = rows_in(store);
-        mt_store_close(store);
-    }
-    mt_free(packed);
-    free(text);
-}
-END_TEST
-
 /* A small file that claims gigabytes. */
 START_TEST(bombs_are_refused)
 {
@@ -610,4 +583,4 @@ START_TEST(out_of_memory)
 END_TEST
 
 FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, older_rows_are_read, bad_lines_are_left_out, numbers_behind_a_lost_line, bad_rows_are_left_out, several_subjects_in_a_file, failed_import_leaves_the_rest,
-             nul_bytes_are_refused, bad_members_of_line_1, damaged_compression, cut_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)
+             nul_bytes_are_refused, bad_members_of_line_1, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)
