@@ -18,6 +18,10 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
                                     {"Limited by", NULL}, {"Remark", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"Floor, % of time", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", MT_DOC_US}, {"Baseline (µs)", MT_DOC_US}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
+static const mt_explanation explanations[] = {
+    {NULL, NULL, "Times are medians."}, {"± (µs)", NULL, "± is half the 95 % confidence interval."}, {"× as fast as", NULL, "1.50 × as fast as another: the other takes 1.5 times as long."},
+    {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
+    {"Launches", NULL, "Launches are as measured, one a line; libtunelookup evaluates them for other shapes."}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
 enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };
 
@@ -244,10 +248,8 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
             MT_TRY(add_group(&s, &data->subjects[i], err));
         }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);
-    if (s.rows)
-        mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × as fast as default 1.50: the default takes 1.5 times as long. Throttled: power or heat held the clock down while it was compared with the library. The error is the norm of the difference to "
-                         "the reference over the reference's norm. Launches are as measured, one a line; libtunelookup evaluates them for other shapes.");
-    else mt_doc_note(doc, "No variant passed validation.");
+    if (!s.rows) mt_doc_note(doc, "No variant passed validation.");
+    mt_doc_explain(doc, "best", explanations);
 done:
     return st;
 }

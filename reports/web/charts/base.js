@@ -2,10 +2,11 @@
 import * as echarts from 'echarts/core';
 import { BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ParallelChart, ScatterChart } from 'echarts/charts';
 import { AriaComponent, BrushComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, ParallelComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent } from 'echarts/components';
+import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer } from 'echarts/renderers';
 
 echarts.use([BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ParallelChart, ScatterChart, AriaComponent, BrushComponent, DataZoomComponent, GridComponent, LegendComponent,
-  MarkAreaComponent, MarkLineComponent, ParallelComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
+  MarkAreaComponent, MarkLineComponent, ParallelComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent, LabelLayout, CanvasRenderer]);
 
 export { echarts };
 
@@ -115,9 +116,10 @@ export function powers(low, high, height) {
   };
 }
 
-export const legend = (t, extra = {}) => ({ type: 'scroll', top: 0, left: 0, textStyle: { color: t.text, fontSize: 12 }, pageTextStyle: { color: t.muted }, pageIconColor: t.muted, inactiveColor: t.axis, itemWidth: 16, itemHeight: 10, ...extra });
+/** How charts mark what failed. */
+export const CROSS = 'path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z';
 
-export const line = (t, name, value, color, isX = false) => ({ [isX ? 'xAxis' : 'yAxis']: value, lineStyle: { color, type: 'dashed', width: 1.5 }, label: { formatter: plain(name), color, position: 'insideEndTop', fontSize: 11 } });
+export const legend = (t, extra = {}) => ({ type: 'scroll', top: 0, left: 0, textStyle: { color: t.text, fontSize: 12 }, pageTextStyle: { color: t.muted }, pageIconColor: t.muted, inactiveColor: t.axis, itemWidth: 16, itemHeight: 10, ...extra });
 
 // Zooming with the wheel would steal the page's scrolling: only with Ctrl, and by the box of the toolbox.
 export const zoom = (extra = {}) => ({ type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, ...extra });

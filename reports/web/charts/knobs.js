@@ -1,5 +1,5 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
-import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
+import { CROSS, axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
 // Knobs with more than one value, those that explain most first; knobs without figures, which the winner lacks, last.
 const ranked = (subject) => subject.ranked.filter((k) => subject.knobs[k].values.length > 1);
@@ -112,7 +112,7 @@ function timesOver(view, k, t) {
   const labels = labelsOf(s.knobs[k]);
   const winner = s.winner.split(';').map((part) => part.split('=')).find(([name]) => name === s.knobs[k].name)?.[1];
   const marks = { [ok]: ['circle', t.series[0], 4.5], [censored]: ['emptyCircle', t.series[6], 6], [beyond]: ['triangle', t.series[0], 6],
-    [failed]: ['path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', t.bad, 8] };
+    [failed]: [CROSS, t.bad, 8] };
   const names = Object.keys(groups).filter((name) => groups[name].length);
   const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
   return {
@@ -260,12 +260,12 @@ export function parallel(view) {
       if (slowdown !== null && s.points.newest[i] && slowdown <= limit) rows.push({ index: i, value: [...order.map((k) => s.points.levels[k][i]), slowdown] });
     }
     rows.sort((a, b) => b.value.at(-1) - a.value.at(-1)); // the fastest on top
-    const isVertical = view.isNarrow;
     const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
     const step = (view.width - 120) / Math.max(order.length, 1);
+    const isVertical = view.isNarrow || step < 70; // values of one axis would lie on the next
     const isStaggered = !isVertical && step < 120; // then names stand in two lines, every other one lower
     const axes = order.map((k, dim) => ({
-      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, 14).map(plain),
+      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, isVertical ? 14 : Math.floor(step / 7)).map(plain),
       ...(isVertical ? {} : { nameGap: isStaggered && dim % 2 ? 31 : 16, nameTruncate: { maxWidth: 2 * step } }),
     }));
     axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
