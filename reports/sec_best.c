@@ -20,7 +20,7 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
 static const mt_explanation explanations[] = {
     {NULL, NULL, "Times are medians."}, {"± (µs)", NULL, "± is half the 95 % confidence interval."}, {"× as fast as", NULL, "1.50 × as fast as another: the other takes 1.5 times as long."},
-    {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
+    {"Floor", NULL, "The floor is the time that the search space's [model] says no kernel can beat."}, {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
     {"Launches", NULL, "Launches are as measured, one a line; libtunelookup evaluates them for other shapes."}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
 enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };

@@ -71,15 +71,45 @@ test('every link to a section fits its highlight', async () => {
   await view.close();
 });
 
-for (const width of [390, 1280]) {
-  test(`what production gets is read without scrolling sideways, ${width} pixels`, async () => {
-    const view = await open('msda', { width });
-    const cut = await view.page.locator('#lookup .group .t').evaluateAll((all) => all.filter((box) => { box.style.contentVisibility = 'visible'; return box.scrollWidth > box.clientWidth + 1; }).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`));
-    assert.deepEqual(cut, []);
-    assert.equal(await view.page.locator('#lookup .group').count(), 2);
-    await view.close();
-  });
+for (const name of Object.keys(files)) {
+  for (const width of WIDTHS) {
+    test(`tables under headings are read without scrolling sideways: ${name}, ${width} pixels`, async () => {
+      const view = await open(name, { width });
+      const { cut, sections } = await view.page.evaluate(() => {
+        const boxes = [...document.querySelectorAll('.group .t')];
+        for (const box of document.querySelectorAll('main > section, .group, .group .t')) Object.assign(box, { open: true }).style.contentVisibility = 'visible';
+        return { cut: boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`), sections: [...new Set(boxes.map((box) => box.closest('section').id))] };
+      });
+      assert.deepEqual(cut, []);
+      for (const id of ['best', 'summary', ...(name === 'msda' ? ['lookup'] : [])]) assert.ok(sections.includes(id), id);
+      await view.close();
+    });
+  }
 }
+
+// Words of a section's notes, and how the column, the figure or the entry begins that they are about.
+const EXPLAINED = {
+  best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
+  summary: [['× as fast', '× as fast'], ['floor', 'Floor'], ['Given up', 'Given up'], ['Not run', 'Not run']],
+};
+
+test('what is shown is explained, and nothing else', async () => {
+  const seen = new Set();
+  for (const name of Object.keys(files)) {
+    const view = await open(name);
+    for (const [id, list] of Object.entries(EXPLAINED)) {
+      const notes = (await view.page.locator(`#${id} > p`).allTextContents()).join(' ');
+      const shown = await view.page.locator(`#${id} :is(th, dt, td[data-h="Remark"])`).allTextContents();
+      for (const [words, what] of list) {
+        const isShown = shown.some((text) => text.startsWith(what));
+        assert.equal(notes.includes(words), isShown, `${name}, ${id}: "${words}"`);
+        seen.add(`${words}: ${isShown}`);
+      }
+    }
+    await view.close();
+  }
+  for (const words of ['× as fast', 'The error', 'Launches', 'floor', 'Given up', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
+});
 
 test('a filter finds the GPU that a heading tells', async () => {
   const view = await open('msda');

@@ -106,20 +106,36 @@ test('tables of numbers fit a laptop: no column is cut', async () => {
 
 for (const name of Object.keys(files)) {
   for (const width of [390, 768, 1280, 2560]) {
-    test(`no text of a chart sticks out of it: ${name}, ${width} pixels`, async () => {
+    test(`no text of a chart sticks out, or lies on another, a line or a point: ${name}, ${width} pixels`, async () => {
       const view = await openShape(name, { width });
-      assert.deepEqual(await chartFaults(view.page), []);
+      assert.deepEqual(await chartFaults(view.page), [], 'of a shape');
+      await view.page.click('#back');
+      await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+      assert.deepEqual(await chartFaults(view.page), [], 'of all shapes');
       await view.close();
     });
   }
 }
+
+test('numbers of the summary stand beside the best\'s line, which they would lie on', async () => {
+  const view = await open('one', { width: 390 });
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'summary'));
+  const { best, floor } = await view.page.evaluate(() => {
+    const { chart } = window.report.views.find((v) => v.figure.dataset.chart === 'summary').plots[0];
+    const [, , , part] = window.report.views.find((v) => v.figure.dataset.chart === 'summary').data.rows[0];
+    const shape = chart.getZr().storage.getDisplayList().find(({ type, style }) => type === 'tspan' && style.text === `${Number(part.toPrecision(3))} ×`);
+    return { best: chart.convertToPixel({ xAxisIndex: 0 }, 1), floor: shape.transformCoordToGlobal(shape.getBoundingRect().x, 0)[0] };
+  });
+  assert.ok(floor > best + 3 && floor < best + 12, `the line at ${best}, the floor's number at ${floor}`);
+  await view.close();
+});
 
 test('roofline and front are there with their data', async () => {
   const view = await openShape('one');
   const shown = await sections(view.page);
   for (const id of ['convergence', 'knobs', 'roofline', 'accuracy', 'noise']) assert.ok(shown.includes(id), id);
   const roof = await series(view.page, 'roofline');
-  assert.ok(roof.some(({ name, size }) => name === 'roofs' && size) && roof.find(({ name }) => name === 'variants').size > 10);
+  assert.ok(roof.some(({ name, size }) => /^DRAM \d/.test(name) && size) && roof.some(({ name, size }) => /^FP32 \d/.test(name) && size) && roof.find(({ name }) => name === 'variants').size > 10);
   assert.ok((await series(view.page, 'accuracy')).find(({ name }) => name === 'front').size > 0);
   for (const chart of ['importance', 'pairs', 'values', 'ablation']) assert.ok(await view.page.locator(`figure[data-chart=${chart}]`).isVisible(), chart);
   await view.close();
@@ -185,6 +201,19 @@ test('nothing keeps the place of a chart that is not there yet, once it is', asy
 });
 
 if (files.live) {
+  test('around the winner, what failed or was given up is a mark without a length, behind all that have times', async () => {
+    const view = await openShape('live');
+    const parts = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'ablation').plots[0].chart.getOption().series.map(({ name, type, data }) => ({ name, type, data })));
+    assert.deepEqual(parts.map(({ name, type }) => [name, type]), [['timed', 'bar'], ['given up', 'scatter'], ['failed', 'scatter']]);
+    const [timed, ...marks] = parts.map(({ data }) => data);
+    const last = Math.max(...timed.map(([, row]) => row));
+    for (const [at, row] of marks.flat()) assert.ok(at === 0 && row > last, `a mark at ${at} in row ${row}`);
+    assert.ok(timed.every(([length]) => length <= 700), 'no bar flattens the rest');
+    const failed = await view.page.locator('#table-ablation tbody tr').evaluateAll((rows) => rows.filter(({ cells }) => !cells[4].textContent).length);
+    assert.equal(parts[2].data.length, failed);
+    await view.close();
+  });
+
   test('pairs of values that failed are marked in the heat map', async () => {
     const view = await openShape('live');
     const { failed, blank } = await view.page.evaluate(() => {

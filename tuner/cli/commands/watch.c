@@ -31,7 +31,7 @@ static void add_subject(const mt_watched *s, int64_t now_ns, mt_doc *doc)
     mt_doc_text(doc, s->ended_ns ? "" : mt_print_left(s->done, s->total, s->measured, seconds, left));
 }
 
-/* Those that are being searched first, then those that have ended. */
+/* Those that are being searched first; those that have ended are folded, since their bests stand below. */
 static void add_subjects(const mt_watch *watch, mt_doc *doc)
 {
     int64_t now_ns = watch->now_ns();
@@ -40,7 +40,7 @@ static void add_subjects(const mt_watch *watch, mt_doc *doc)
         bool is_first = true;
         for (size_t i = 0; i < watch->count; i++) {
             if ((watch->subjects[i].ended_ns != 0) != ended) continue;
-            if (is_first) mt_doc_group(doc, false, ended ? "Ended" : "Being searched", "", "");
+            if (is_first) mt_doc_group(doc, ended, ended ? "Ended" : "Being searched", "", "");
             is_first = false;
             add_subject(&watch->subjects[i], now_ns, doc);
         }
