@@ -41,10 +41,10 @@ static bool are_alike(const mt_report_data *data)
 
 static void add_means(const total *t, mt_doc *doc)
 {
-    if (t->by_default.count) mt_doc_figure(doc, "Against the default", "%.2f × as fast", mt_geomean_of(&t->by_default));
-    if (t->by_baseline.count) mt_doc_figure(doc, "Against the baseline", "%.2f × as fast", mt_geomean_of(&t->by_baseline));
-    if (t->of_floor.count == 1) mt_doc_figure(doc, "The model's floor", "%.0f %% of the time", 100 * t->least_of_floor);
-    if (t->of_floor.count > 1) mt_doc_figure(doc, "The model's floor", "%.0f – %.0f %% of the time", 100 * t->least_of_floor, 100 * t->most_of_floor);
+    if (t->by_default.count) mt_doc_figure(doc, "As fast as the default", "%.2f ×", mt_geomean_of(&t->by_default));
+    if (t->by_baseline.count) mt_doc_figure(doc, "As fast as the baseline", "%.2f ×", mt_geomean_of(&t->by_baseline));
+    if (t->of_floor.count == 1) mt_doc_figure(doc, "The model's floor, of the time", "%.0f %%", 100 * t->least_of_floor);
+    if (t->of_floor.count > 1) mt_doc_figure(doc, "The model's floor, of the time", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
 }
 
 static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
@@ -87,7 +87,7 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_textf(doc, "%.8s", first->kernel_key);
     mt_doc_text(doc, mt_l2_name(first->l2));
     mt_doc_text(doc, mt_origin_name(first->origin));
-    const double numbers[] = {(double)t->subjects, (double)t->with_best, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor),
+    const double numbers[] = {mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor), (double)t->subjects, (double)t->with_best,
                               (double)t->variants, (double)t->ok, t->given_up ? (double)t->given_up : NAN, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }
@@ -111,8 +111,8 @@ static void begin_gpu(mt_doc *doc, const char *name)
 
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
-    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
-                                        {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"Floor, % of time", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Given up", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
+    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"},
+                                        {"Floor, % of time", "%.0f"}, {"Subjects", "%.0f"}, {"Winners", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Given up", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
     const char *gpu = "";
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     mt_doc_fold(doc, TOLD, SHOWN, "Outcomes");
