@@ -37,15 +37,15 @@ export default function ablation(view) {
     const most = 100 * (SCALE - 1);
     view.tell([...(all.length > MOST ? [`Drawn are ${rows.length} of ${all.length}, those that cost most first.`] : []), ...(timed.some((row) => slower(row) > most) ? [`Bars end at ${SCALE} × the best.`] : [])].join(' '));
     const label = (text) => ({ show: true, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Array.isArray(value) ? text(rows[value[1]]) : '') });
-    const marks = (name, symbol, color, has, text) => ({ name, type: 'scatter', symbol, symbolSize: 9, color, label: label(text), data: rows.flatMap((row, n) => (!isTimed(row) && has(row) ? [[0, n]] : [])) });
+    const marks = (name, symbol, color, has, text) => ({ name, type: 'scatter', xAxisIndex: 1, symbol, symbolSize: 9, itemStyle: { opacity: 1 }, color, label: label(text), data: rows.flatMap((row, n) => (!isTimed(row) && has(row) ? [[0, n]] : [])) });
     const series = [
       { name: 'timed', type: 'bar', barMaxWidth: 14, color: t.series[0], label: label(percent), encode: { x: 0, y: 1 }, data: rows.flatMap((row, n) => (isTimed(row) ? [[Math.min(slower(row), most), n]] : [])) },
       marks('given up', 'emptyCircle', t.series[6], ([, , i]) => p.us[i] !== null, (row) => `given up at ${percent(row)}`), marks('failed', CROSS, t.bad, ([, , i]) => p.us[i] === null, kindOf),
     ].filter(({ data }) => data.length);
     return view.draw(plot, {
-      legend: legend(t), grid: { left: 8, right: view.isNarrow ? 64 : 110, top: 36, bottom: 46, containLabel: true },
+      legend: legend(t), grid: { left: 8, right: 64, top: 36, bottom: 46, containLabel: true },
       tooltip: tooltip(t, ({ value }) => { const row = rows[value[1]]; const time = p.us[row[2]]; return plain(`${time === null ? '' : `${us(time)}  (${times(time / s.best)})  `}${isTimed(row) ? '' : kindOf(row)}`); }),
-      xAxis: axis(t, 'slower than the best (%)', { type: 'value' }),
+      xAxis: [axis(t, 'slower than the best (%)', { type: 'value' }), { type: 'value', show: false, min: 0, max: 1 }], // marks stand at the left edge
       yAxis: axis(t, '', { type: 'category', inverse: true, data: distinct(rows.map(([k, level]) => `${s.knobs[k].name}=${s.knobs[k].values[level]}`), view.isNarrow ? 24 : 40).map(plain), axisLabel: { color: t.text, interval: 0, hideOverlap: false } }),
       series,
     }, 110 + 24 * rows.length, `${rows.length} neighbours.`);
