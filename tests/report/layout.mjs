@@ -175,6 +175,15 @@ test('sorting, filtering, copying', async () => {
   await view.close();
 });
 
+test('the portfolio in one picture: the part of the tuned shapes that its best member, and the default, serve how well', async () => {
+  const view = await open('msda');
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'lookup'));
+  const lines = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'lookup').plots[0].chart.getOption().series.map(({ name, data }) => ({ name, data })));
+  assert.deepEqual(lines.map(({ name }) => name), ['best member', 'default']);
+  for (const { name, data } of lines) assert.ok(data.length > 20 && data.at(-1)[0] === 100 && data.every(([, slowdown], n) => n === 0 || slowdown >= data[n - 1][1]), name);
+  await view.close();
+});
+
 test('charts tell subjects apart', async () => {
   const view = await open('msda');
   await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'summary'));

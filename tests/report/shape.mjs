@@ -141,6 +141,31 @@ test('roofline and front are there with their data', async () => {
   await view.close();
 });
 
+test('the heat map opens on the two knobs that explain most within the winner\'s algorithm', async () => {
+  for (const name of ['one', 'failing']) {
+    const view = await openShape(name);
+    const { opened, expected, lacking } = await view.page.evaluate(() => {
+      const { figure, subject: s } = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
+      const own = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
+      const weight = (k) => s.knobs[k].overall ?? -1;
+      const opened = [...figure.querySelectorAll('select')].map(({ value }) => Number(value));
+      return { opened, expected: s.knobs.map((_, k) => k).filter((k) => s.knobs[k].values.length > 1).sort((a, b) => weight(b) - weight(a)).slice(0, 2), lacking: opened.filter((k) => !own.has(s.knobs[k].name)) };
+    });
+    assert.deepEqual(opened, expected, name);
+    assert.deepEqual(lacking, [], 'knobs that the winner lacks');
+    await view.close();
+  }
+});
+
+test('the summary\'s chart has the table\'s ratios, rounded once', async () => {
+  const view = await open('one');
+  const charted = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'summary').data.rows[0].slice(1, 3));
+  const shown = await view.page.locator('#best td[data-h^="× as fast as"]').allTextContents();
+  assert.deepEqual(charted.map((ratio) => ratio.toFixed(2)), shown);
+  assert.ok(charted.every((ratio) => ratio !== Number(ratio.toPrecision(4))), `${charted}: rounded before they are shown`);
+  await view.close();
+});
+
 test('what was not measured leaves no empty place', async () => {
   const view = await openShape('failing');
   const shown = await sections(view.page);
