@@ -83,19 +83,27 @@ export function layout() {
   return [...new Set(bad)].slice(0, 12);
 }
 
-// What charts draw, as corners in their pictures: texts, marks of points, and lines as their pieces. What a grid draws behind all else is no line.
+// What charts draw, as corners in their pictures: texts with their contrast to what is behind them, marks of points, and lines as their pieces. What a grid draws behind all else is no line.
 function drawn() {
-  const { line: grid } = window.report.theme();
+  const { line: grid, card } = window.report.theme();
+  const { ratio } = window.contrastTools();
   const pictures = [];
   for (const { figure, plots, isLive } of window.report.views) {
     for (const { chart } of isLive ? plots : []) {
+      const cells = []; // what texts may lie in
       const picture = { chart: figure.dataset.chart, width: chart.getWidth(), height: chart.getHeight(), texts: [], marks: [] };
       for (const shape of chart.getZr().storage.getDisplayList()) {
         const { text, stroke, opacity } = shape.style ?? {};
         if (shape.ignore || shape.invisible || opacity === 0) continue;
         const place = (points) => points.map(([x, y]) => shape.transformCoordToGlobal(x, y));
         const corners = ({ x, y, width, height }) => place([[x, y], [x + width, y], [x + width, y + height], [x, y + height]]);
-        if (shape.type === 'tspan' && text) picture.texts.push({ text, corners: corners(shape.getBoundingRect()) });
+        if (shape.type === 'rect' && /^(#|rgb\()|,1\)$/.test(shape.style.fill)) cells.push({ fill: shape.style.fill, corners: corners(shape.getBoundingRect()) });
+        if (shape.type === 'tspan' && text) {
+          const own = corners(shape.getBoundingRect());
+          const [x, y] = [0, 1].map((n) => (own[0][n] + own[2][n]) / 2);
+          const cell = cells.findLast(({ corners: [from, , to] }) => from[0] <= x && x <= to[0] && from[1] <= y && y <= to[1]);
+          picture.texts.push({ text, corners: own, contrast: (opacity ?? 1) < 1 ? 0 : ratio(shape.style.fill, cell?.fill ?? card) });
+        }
         const points = shape.type === 'ec-polyline' ? [...shape.shape.points] : ['line', 'ec-line'].includes(shape.type) ? ['x1', 'y1', 'x2', 'y2'].map((key) => shape.shape[key]) : [];
         for (let i = 0; i + 3 < points.length && stroke !== grid; i += 2) picture.marks.push({ what: 'a line', corners: place([points.slice(i, i + 2), points.slice(i + 2, i + 4)]) });
         if ((shape.shape?.symbolType || shape.type === 'circle') && shape.getBoundingRect().width * shape.getGlobalScale()[0] > 1) picture.marks.push({ what: 'a mark', corners: corners(shape.getBoundingRect()) });
@@ -117,12 +125,13 @@ function meet(a, b) {
   });
 }
 
-// Texts of charts that stick out of their picture, or that touch another, a line or the mark of a point.
+// Texts of charts that stick out of their picture, that are hard to read, or that touch another, a line or the mark of a point.
 function faultsOf({ chart, width, height, texts, marks }) {
   const bad = [];
-  texts.forEach(({ text, corners }, n) => {
+  texts.forEach(({ text, corners, contrast: found }, n) => {
     const name = `${chart}: "${text}" at ${corners[0].map(Math.round)}`;
     if (corners.some(([x, y]) => x < -1 || y < -1 || x > width + 1 || y > height + 1)) bad.push(`${name} sticks out of ${width} × ${height}`);
+    if (found < 4.5) bad.push(`${name} has a contrast of ${found.toFixed(2)}`);
     for (const other of texts.slice(n + 1)) if (meet(corners, other.corners)) bad.push(`${name} and "${other.text}" overlap`);
     const mark = marks.find((m) => meet(corners, m.corners));
     if (mark) bad.push(`${name} lies on ${mark.what} at ${mark.corners[0].map(Math.round)}`);

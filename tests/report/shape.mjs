@@ -106,9 +106,12 @@ test('tables of numbers fit a laptop: no column is cut', async () => {
 
 for (const name of Object.keys(files)) {
   for (const width of [390, 768, 1280, 2560]) {
-    test(`no text of a chart sticks out, or lies on another, a line or a point: ${name}, ${width} pixels`, async () => {
+    test(`no text of a chart sticks out, is hard to read, or lies on another, a line or a point: ${name}, ${width} pixels`, async () => {
       const view = await openShape(name, { width });
-      assert.deepEqual(await chartFaults(view.page), [], 'of a shape');
+      for (const colorScheme of ['dark', 'light']) {
+        await view.page.emulateMedia({ colorScheme });
+        assert.deepEqual(await chartFaults(view.page), [], `of a shape, ${colorScheme}`);
+      }
       await view.page.click('#back');
       await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
       assert.deepEqual(await chartFaults(view.page), [], 'of all shapes');
