@@ -239,7 +239,7 @@ static bool is_needed(const mt_block *table, const mt_explanation *e)
     for (size_t i = 0; i < table->cell_count; i++) {
         const mt_cell *cell = &table->cells[i];
         if (strncmp(table->columns[i % table->column_count].title, e->column, strlen(e->column)) != 0 || mt_cell_is_empty(cell)) continue;
-        if (!e->entry || (cell->text && strcmp(cell->text, e->entry) == 0)) return true;
+        if (!e->entry || (cell->text && strncmp(cell->text, e->entry, strlen(e->entry)) == 0)) return true;
     }
     return false;
 }

@@ -100,7 +100,7 @@ void mt_doc_cuda(mt_doc *doc, int64_t version);  /* "13.0" for 13000; "?" for 0 
 /* What the columns of a table mean. A column without an entry is not shown on a page, and needs no words. */
 typedef struct mt_explanation {
     const char *column; /* how its title begins; NULL = whatever columns have entries */
-    const char *entry;  /* needed only where it has this one; NULL = any */
+    const char *entry;  /* needed only where one begins so; NULL = any */
     const char *text;   /* sentences */
 } mt_explanation;
 /* A note of those that the table of this name, in the section begun last, needs; the list ends with a NULL text. No note where the table has no row. */

@@ -1,7 +1,7 @@
 // Looks at reports of three databases at the widths of a phone, a tablet, a laptop and a large screen, light and dark: nothing cut, nothing on top of another, texts to be read, everything named.
 // Screenshots go to the folder. Usage: node layout.mjs FOLDER WEB_FOLDER CHROMIUM NAME=REPORT.html…
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { harness } from './harness.mjs';
 import { contrast, focus, layout } from './looks.mjs';
@@ -37,6 +37,16 @@ for (const name of Object.keys(files)) {
     });
   }
 }
+
+// The picture in README.md is this page's first screen; what it says, but for the figures, stands in picture.txt beside.
+test('README\'s picture shows the report of today', async () => {
+  const view = await open('msda', { width: 1280 });
+  const words = await view.page.locator('nav ol a, #best h2, #best .group:first-of-type h3, #best .group:first-of-type > p, #best .group:first-of-type th').allTextContents();
+  const said = `${words.join('\n').replace(/\d+(\.\d+)?/g, '#')}\n`;
+  writeFileSync(path.join(folder, 'picture.txt'), said);
+  assert.equal(said, readFileSync(new URL('picture.txt', import.meta.url), 'utf8'), `copy msda-1280-light.png of ${folder} to docs/report.png, and its picture.txt to tests/report`);
+  await view.close();
+});
 
 for (const width of [390, 1280]) {
   test(`a shape alone, ${width} pixels: its rows, its charts, the way back`, async () => {

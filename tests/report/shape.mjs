@@ -8,11 +8,12 @@ import { contrast, chartFaults, layout } from './looks.mjs';
 const [folder, ...words] = process.argv.slice(2);
 const { files, open, test, quiet, run } = await harness(words);
 
+const drawn = (page) => page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
 // The page of the first shape, all its charts drawn.
 async function openShape(name, options = {}) {
   const view = await open(name, { hash: '#s=0', ...options });
   await view.page.waitForFunction(() => document.body.dataset.subject === '0');
-  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+  await drawn(view.page);
   return view;
 }
 const modes = (page, chart) => page.locator(`figure[data-chart=${chart}] select option`).evaluateAll((options) => options.map(({ value }) => value));
@@ -110,10 +111,11 @@ for (const name of Object.keys(files)) {
       const view = await openShape(name, { width });
       for (const colorScheme of ['dark', 'light']) {
         await view.page.emulateMedia({ colorScheme });
+        await drawn(view.page);
         assert.deepEqual(await chartFaults(view.page), [], `of a shape, ${colorScheme}`);
       }
       await view.page.click('#back');
-      await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+      await drawn(view.page);
       assert.deepEqual(await chartFaults(view.page), [], 'of all shapes');
       await view.close();
     });
@@ -314,7 +316,7 @@ test('nothing on a shape\'s page counts all shapes', async () => {
   const place = await another(first.page);
   await first.close();
   const view = await open('msda', { hash: `#s=${place}` });
-  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+  await drawn(view.page);
   const counts = await view.page.locator('.group > p:visible, caption small:visible').allTextContents();
   assert.deepEqual(counts, []);
   if ((await sections(view.page)).includes('roofline')) assert.ok((await series(view.page, 'roofline')).find(({ name }) => name === 'best of each subject').size <= 1);

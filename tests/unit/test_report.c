@@ -481,7 +481,7 @@ END_TEST
 START_TEST(only_what_has_entries_is_explained)
 {
     static const mt_column two[] = {{"Time (µs)", "%.1f"}, {"Remark", NULL}, {0}};
-    static const mt_explanation list[] = {{NULL, NULL, "Always."}, {"Time", NULL, "Of times."}, {"Remark", "odd", "Of odd ones."}, {"Remark", NULL, "Of remarks."}, {0}};
+    static const mt_explanation list[] = {{NULL, NULL, "Always."}, {"Time", NULL, "Of times."}, {"Remark", "od", "Of odd ones."}, {"Remark", NULL, "Of remarks."}, {0}};
     static const struct { double time; const char *remark, *told; } cases[] = {{1, "", "Always. Of times."}, {NAN, "odd", "Always. Of odd ones. Of remarks."}, {NAN, "even", "Always. Of remarks."}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_doc doc = {0};

@@ -120,7 +120,7 @@ function timesOver(view, k, t) {
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
     xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
-    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 16 + 7 * String(Math.floor(top * 1.5)).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: powers(s.fastest * 0.94, top * 1.5, 260) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 20 + 7 * number(top * 1.5).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: powers(s.fastest * 0.94, top * 1.5, 260) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
       ...(winner === undefined ? [] : [{ name: 'the winner', type: 'scatter', xAxisIndex: 1, symbol: 'diamond', symbolSize: 13, color: t.best, z: 6, data: [[levels.findIndex((level) => s.knobs[k].values[level] === winner), s.best]] }])],
   };
