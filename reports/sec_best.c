@@ -67,7 +67,7 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
     mt_doc *doc = s->doc;
     const mt_timing *timing = &row->outcome.timing;
     mt_doc_subject(doc, subject->place, row->shape);
-    mt_doc_text(doc, row->workload);
+    mt_doc_text(doc, mt_report_workload(row));
     mt_doc_number(doc, timing->median_ns / 1e3);
     mt_doc_number(doc, mt_timing_half_ns(timing) / 1e3);
     mt_doc_number(doc, subject->default_ns / timing->median_ns);

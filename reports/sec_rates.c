@@ -61,7 +61,7 @@ static void add_names(const state *s, const mt_measurement_row *row)
     mt_doc_text(s->doc, row->gpu_name);
     mt_doc_text(s->doc, row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
-    mt_doc_text(s->doc, row->workload);
+    mt_doc_text(s->doc, mt_report_workload(row));
     mt_doc_text(s->doc, mt_l2_name(row->outcome.timing.l2));
 }
 
