@@ -102,7 +102,7 @@ static void add_chart(const mt_report_data *data, const row_index *indexes, mt_d
     for (size_t i = 0; i < shown; i++)
         for (size_t k = 0; k < shown; k++) {
             const mt_row *row = compares(&data->subjects[i], &data->subjects[k]) ? find(&indexes[k], data->subjects[i].best) : NULL;
-            if (!row) continue;
+            if (!row || (i != k && !mt_outcome_is_run(row->kind))) continue;
             mt_strbuf_addf(json, "%s[%zu,%zu,", is_first ? "" : ",", i, k);
             mt_json_double(json, i == k ? 1 : slowdown_of(row, &data->subjects[k]), 9);
             mt_strbuf_add_char(json, ']');

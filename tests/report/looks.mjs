@@ -99,7 +99,9 @@ function drawn() {
         const corners = ({ x, y, width, height }) => place([[x, y], [x + width, y], [x + width, y + height], [x, y + height]]);
         if (shape.type === 'rect' && /^(#|rgb\()|,1\)$/.test(shape.style.fill)) cells.push({ fill: shape.style.fill, corners: corners(shape.getBoundingRect()) });
         if (shape.type === 'tspan' && text) {
-          const own = corners(shape.getBoundingRect());
+          const { x: left, y: top, width, height } = shape.getBoundingRect();
+          const size = Number(shape.style.font.match(/([\d.]+)px/)[1]); // the chart's own idea of a text's height is the width of a character that the font may lack
+          const own = corners({ x: left, y: top + (height - size) / 2, width, height: size });
           const [x, y] = [0, 1].map((n) => (own[0][n] + own[2][n]) / 2);
           const cell = cells.findLast(({ corners: [from, , to] }) => from[0] <= x && x <= to[0] && from[1] <= y && y <= to[1]);
           picture.texts.push({ text, corners: own, contrast: (opacity ?? 1) < 1 ? 0 : ratio(shape.style.fill, cell?.fill ?? card) });

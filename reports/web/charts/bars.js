@@ -1,5 +1,5 @@
 // Bars and matrices over subjects and sessions.
-import { axis, colorAt, distinct, inkOn, isUnrun, legend, number, plain, theme, times, tooltip } from './base.js';
+import { axis, colorAt, distinct, inkOn, isUnrun, legend, number, plain, standing, theme, times, tooltip } from './base.js';
 
 const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(plain);
 const MOST = 24;
@@ -132,7 +132,7 @@ export function portability(view) {
     view.draw(plot, {
       grid: { left: 8, right: 16, top: 8, bottom: 34, containLabel: true },
       tooltip: tooltip(t, ({ data }) => plain(`winner of ${labels[data.value[1]]}\non ${labels[data.value[0]]}: ${data.value[2] === null || data.failed ? 'failed or given up' : times(data.value[2])}`)),
-      xAxis: axis(t, '', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, rotate: labels.length > 3 ? 32 : 0, width: 130, overflow: 'truncate' } }),
+      xAxis: axis(t, '', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, hideOverlap: false, ...standing(shown, view.width - (view.isNarrow ? 130 : 240)), width: 130, overflow: 'truncate' } }),
       yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, width: view.isNarrow ? 90 : 200, overflow: 'truncate' } }),
       series: [{
         type: 'heatmap',

@@ -107,6 +107,13 @@ export function axis(t, name, extra = {}) {
   };
 }
 
+// How labels of categories stand below `width` pixels so that none lies on the next: level, tilted, upright; where even that is too narrow, every other one and so on.
+export function standing(labels, width) {
+  const step = width / labels.length;
+  if (Math.max(...labels.map(({ length }) => length)) * 7 + 8 <= step) return { rotate: 0, interval: 0 };
+  return step >= 24 ? { rotate: 32, interval: 0 } : { rotate: 90, interval: Math.ceil(15 / step) - 1 };
+}
+
 // Labels of an axis by powers of two: one of its ends that is none has a label only where the power beside it leaves room.
 export function powers(low, high, height) {
   const room = (18 * Math.log2(high / low)) / height;
@@ -251,7 +258,7 @@ export class View {
 
   // In the place of a chart, why there is none.
   drawNothing(plot, text) {
-    this.draw(plot, { title: { left: 0, text, textStyle: { color: theme().muted, fontSize: 13, width: this.width - 10, overflow: 'break' } } }, 60);
+    this.draw(plot, { title: { left: 0, text, textStyle: { color: theme().muted, fontSize: 13, lineHeight: 17, width: this.width - 10, overflow: 'break' } } }, 60);
   }
 
   // Draws anew; `note` completes what a screen reader is told.

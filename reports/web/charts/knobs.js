@@ -1,5 +1,5 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
-import { CROSS, axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
+import { CROSS, axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, standing, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
 // Knobs with more than one value, those that explain most first; knobs without figures, which the winner lacks, last.
 const ranked = (subject) => subject.ranked.filter((k) => subject.knobs[k].values.length > 1);
@@ -54,7 +54,7 @@ function panel(s, k, place, t) {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
     xAxis: [
-      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 17 * names.length > place.width ? 'auto' : 0 } }),
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { hideOverlap: false, ...standing(names, place.width) } }),
       { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
     yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
@@ -114,11 +114,12 @@ function timesOver(view, k, t) {
   const marks = { [ok]: ['circle', t.series[0], 4.5], [censored]: ['emptyCircle', t.series[6], 6], [beyond]: ['triangle', t.series[0], 6],
     [failed]: [CROSS, t.bad, 8] };
   const names = Object.keys(groups).filter((name) => groups[name].length);
-  const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
+  const label = standing(labels, view.width - 80);
+  const name = label.rotate ? '' : plain(s.knobs[k].name); // there is no room for it below tilted ones, and the choice above tells it
   return {
     legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 30, right: 18, top: 40, bottom: 40, containLabel: true },
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
-    xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
+    xAxis: [{ ...axis(t, name), type: 'category', data: labels, axisLabel: { color: t.text, hideOverlap: false, ...label } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
     yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 20 + 7 * number(top * 1.5).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: powers(s.fastest * 0.94, top * 1.5, 260) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
