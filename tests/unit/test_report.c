@@ -478,6 +478,32 @@ START_TEST(the_busiest_part_of_the_gpu_limits_a_winner)
 }
 END_TEST
 
+/* A winner that a constraint keeps from another shape has not failed there: its cell is empty. */
+START_TEST(what_may_not_run_elsewhere_has_no_cell)
+{
+    mt_store *store = fixture_open();
+    int64_t session = fixture_session(store);
+    const char *const name = "portability";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    static const mt_outcome_kind elsewhere[] = {MT_OUTCOME_EXCLUDED, MT_OUTCOME_WRONG_RESULT};
+    for (int i = 0; i < 2; i++) {
+        mt_subject s = subject_of(store, "00112233445566778899aabbccddeeff", i ? "N=1" : "N=0");
+        put(store, session, &s, i ? "A=1" : "A=0", MT_OUTCOME_OK, 100);
+        put(store, session, &s, i ? "A=0" : "A=1", elsewhere[i], 0);
+        ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    }
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    const mt_block *chart = doc.sections[0].blocks;
+    while (chart->kind != MT_BLOCK_CHART) chart++;
+    const char *cells = strstr(mt_strbuf_text(&chart->data), "\"cells\":");
+    ck_assert_ptr_nonnull(cells);
+    ck_assert_str_eq(cells, "\"cells\":[[0,0,1],[0,1,null],[1,1,1]]");
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(only_what_has_entries_is_explained)
 {
     static const mt_column two[] = {{"Time (µs)", "%.1f"}, {"Remark", NULL}, {0}};
@@ -500,4 +526,4 @@ START_TEST(only_what_has_entries_is_explained)
 }
 END_TEST
 
-FIXTURE_MAIN("report", the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
+FIXTURE_MAIN("report", what_may_not_run_elsewhere_has_no_cell, the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)

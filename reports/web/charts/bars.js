@@ -128,17 +128,18 @@ export function portability(view) {
     const t = theme();
     const { labels, cells } = view.data;
     const slowest = Math.max(1.2, ...cells.map(([, , v]) => v ?? 1));
-    const shown = names(view, labels);
+    const shown = distinct(labels, view.isNarrow ? 16 : 32).map(plain);
+    const room = view.width - 30 - 6.5 * Math.max(...shown.map(({ length }) => length)); // beside the names of the rows
     view.draw(plot, {
       grid: { left: 8, right: 16, top: 8, bottom: 34, containLabel: true },
       tooltip: tooltip(t, ({ data }) => plain(`winner of ${labels[data.value[1]]}\non ${labels[data.value[0]]}: ${data.value[2] === null || data.failed ? 'failed or given up' : times(data.value[2])}`)),
-      xAxis: axis(t, '', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, hideOverlap: false, ...standing(shown, view.width - (view.isNarrow ? 130 : 240)), width: 130, overflow: 'truncate' } }),
-      yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, width: view.isNarrow ? 90 : 200, overflow: 'truncate' } }),
+      xAxis: axis(t, '', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, hideOverlap: false, ...standing(shown, room) } }),
+      yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, interval: 0, hideOverlap: false } }),
       series: [{
         type: 'heatmap',
         data: cells.map(([of, on, value]) => {
           const color = value === null ? t.bad : colorAt(t.scale, Math.log(value) / Math.log(slowest));
-          return { value: [on, of, value ?? 0], failed: value === null, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: cells.length <= 300, color: inkOn(color), fontSize: 11, formatter: value === null ? '×' : number(value) } };
+          return { value: [on, of, value ?? 0], failed: value === null, itemStyle: { color, borderColor: t.card, borderWidth: room / labels.length < 8 ? 0 : 2, borderRadius: 4 }, label: { show: room / labels.length >= 34, color: inkOn(color), fontSize: 11, formatter: value === null ? '×' : number(value) } };
         }),
       }],
     }, Math.min(1400, 150 + 30 * labels.length), `${cells.length} of ${labels.length ** 2} cells are measured.`);
