@@ -34,6 +34,7 @@ types="seed48_logits $(for shape in $main; do printf '%s_%s ' "$shape" f32 "$sha
 squares=$(for size in 4096 2048 1024 8192 512 256; do printf '%s_%s ' f16_rc $size f16_cr $size bf16_rc $size bf16_cr $size; done)
 oblongs="f16_rc_4096x11008x4096 f16_rc_16x4096x4096 f16_rc_8192x8192x128 f16_rc_8192x1024x8192 f16_rc_128x4096x4096 f16_rc_4096x4096x11008 f16_rc_1x4096x4096
 f16_rc_4096x4096x64 f16_rc_64x14336x4096 f16_rc_1536 f16_rc_3000 f16_rc_65536x256x256 bf16_rc_4096x14336x4096 f16_cr_4096x11008x4096"
+language=$(sed -nE 's/^(b?f16_rc_[0-9]+x[0-9]+x[0-9]+) = .*/\1/p' "$source_folder/search_spaces/gemm.ini") # the shapes of its tables
 
 # ---- which GPUs
 
@@ -214,6 +215,7 @@ add around gemm "ALGO=upfront;BK=64;BM=64;BN=32;EPILOGUE=vector;ISSUE=stage;PDL=
 add around gemm "ALGO=upfront;BK=256;BM=64;BN=32;EPILOGUE=vector;ISSUE=stage;PDL=on" - $(of_size 256)
 own msda_backward "$evaluations" $main
 own msda "$models_evaluations" $types
+own gemm "$models_evaluations" $language odd_rr odd_cc f16_rc_256_sums16 f16_rc_1024_sums16 f16_rc_4096_sums16
 own msda "$models_evaluations" $between seed6_logits # the backward has no logits
 own resample "$models_evaluations" large medium small tiny
 own tma_load "$models_evaluations" level0 levels4 level0_batch48 levels4_batch48

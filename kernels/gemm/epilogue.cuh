@@ -76,13 +76,13 @@ __device__ inline unsigned slot_piece(unsigned slot, int row, int piece)
     return slot + row * 128 + ((piece ^ (row & 7)) << 4);
 }
 
-/* Matrices 8 x 8 of one warp instruction: lane l gives the row l % 8 of matrix l / 8 (stmatrix needs sm_90). */
-template <int WIDTH>
+/* COUNT (2 or 4) matrices 8 x 8 of one warp instruction: lane l gives the row l % 8 of matrix l / 8 (stmatrix needs sm_90). */
+template <int COUNT>
 __device__ inline void put_pairs(unsigned slot, int piece, const unsigned (&pair)[4])
 {
     int lane = threadIdx.x % 32;
 #if __CUDA_ARCH__ >= 900
-    if constexpr (WIDTH == 8)
+    if constexpr (COUNT == 2)
         asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(slot_piece(slot, lane % 16, piece)),
                      "r"(pair[0]), "r"(pair[1])
                      : "memory");
@@ -93,11 +93,22 @@ __device__ inline void put_pairs(unsigned slot, int piece, const unsigned (&pair
                      : "memory");
 #else
 #pragma unroll
-    for (int i = 0; i < (WIDTH == 8 ? 2 : 4); i++)
+    for (int i = 0; i < COUNT; i++)
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(slot_piece(slot, lane / 4 + i % 2 * 8, piece + i / 2) + lane % 4 * 4),
                      "r"(pair[i])
                      : "memory");
 #endif
+}
+
+/* COUNT / 2 pieces of eight columns of the fragment, from piece j behind its column `first` on. */
+template <int N, int COUNT>
+__device__ inline void fill_pieces(const Output &out, const sum_t (&d)[SUMS<N>], int first, int j, unsigned slot, int row, int column)
+{
+    unsigned pair[4];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        pair[i] = finished_pair(out, sum_pair(d, first / 4 + 2 * j + i), row + i % 2 * 8, column + (j + i / 2) * 8);
+    put_pairs<COUNT>(slot, j, pair);
 }
 
 /* WIDTH columns of the fragment, from its column `first`, to the warp's slot; they are D's from (row, column). */
@@ -107,13 +118,10 @@ __device__ inline void fill_slot(const Output &out, const sum_t (&d)[SUMS<N>], i
     int lane = threadIdx.x % 32;
     int r = row + lane / 4, c = column + lane % 4 * 2;
 #pragma unroll
-    for (int j = 0; j < WIDTH / 8; j += 2) {
-        unsigned pair[4];
-#pragma unroll
-        for (int i = 0; i < (WIDTH == 8 ? 2 : 4); i++)
-            pair[i] = finished_pair(out, sum_pair(d, first / 4 + 2 * j + i), r + i % 2 * 8, c + (j + i / 2) * 8);
-        put_pairs<WIDTH>(slot, j, pair);
-    }
+    for (int j = 0; j < WIDTH / 8 - 1; j += 2)
+        fill_pieces<N, 4>(out, d, first, j, slot, r, c);
+    if (WIDTH % 16 != 0)
+        fill_pieces<N, 2>(out, d, first, WIDTH / 8 - 1, slot, r, c);
 }
 
 template <int WIDTH>
@@ -132,6 +140,45 @@ __device__ inline void store_slot(const Output &out, unsigned slot, int row, int
     }
 }
 
+#if EPILOGUE != EPILOGUE_direct
+
+/* From the fragment's column FIRST on, 64 columns (or what is left) at a time, with the warp's two slots in turns. */
+template <int N, int FIRST>
+__device__ inline void store_by_slots(const Output &out, const sum_t (&d)[SUMS<N>], int row, int column, unsigned slots)
+{
+    constexpr int WIDTH = N - FIRST < 64 ? N - FIRST : 64;
+    constexpr bool ALTERNATES = N > 64 && N % 128 == 0; /* then the next caller begins with the slot that was filled first */
+    unsigned slot = slots + FIRST / 64 % 2 * SLOT_BYTES;
+#if EPILOGUE == EPILOGUE_tma
+    static_assert(N % 64 == 0, "a box has 64 columns");
+    if (elect_one()) /* always the same lane */
+        bulk_wait_read<(ALTERNATES ? 1 : 0)>(); /* one slot, or two in turns */
+    __syncwarp();
+#endif
+    fill_slot<N, WIDTH>(out, d, FIRST, slot, row, column + FIRST);
+#if EPILOGUE == EPILOGUE_tma
+    async_proxy_fence();
+    __syncwarp();
+    if (elect_one()) {
+        tma_store_2d(out.map, column + FIRST, row, slot);
+        bulk_commit();
+    }
+#else
+    __syncwarp();
+    store_slot<WIDTH>(out, slot, row, column + FIRST);
+#if __CUDA_ARCH__ < 900
+    __syncwarp(); /* the slot's next filling waits until all lanes have read it */
+#else
+    if (N > 64 && !ALTERNATES)
+        __syncwarp();
+#endif
+#endif
+    if constexpr (FIRST + WIDTH < N)
+        store_by_slots<N, FIRST + WIDTH>(out, d, row, column, slots);
+}
+
+#endif
+
 /* slots: the warp's two slots (one for N <= 64). A tma caller ends with bulk_wait_read<0>() in the lane that elect_one() names. */
 template <int N>
 __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], int row, int column, unsigned slots)
@@ -139,31 +186,6 @@ __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], 
 #if EPILOGUE == EPILOGUE_direct
     store_direct<N>(out, d, row, column);
 #else
-    constexpr int WIDTH = N < 64 ? N : 64;
-    static_assert(N <= 64 || N % 128 == 0, "slots in turns: the next caller begins with the one that was filled first");
-#pragma unroll
-    for (int first = 0; first < N; first += WIDTH) {
-        unsigned slot = slots + first / WIDTH % 2 * SLOT_BYTES;
-#if EPILOGUE == EPILOGUE_tma
-        if (elect_one()) /* always the same lane */
-            bulk_wait_read<(N > 64 ? 1 : 0)>(); /* one slot, or two in turns */
-        __syncwarp();
-#endif
-        fill_slot<N, WIDTH>(out, d, first, slot, row, column + first);
-#if EPILOGUE == EPILOGUE_tma
-        async_proxy_fence();
-        __syncwarp();
-        if (elect_one()) {
-            tma_store_2d(out.map, column + first, row, slot);
-            bulk_commit();
-        }
-#else
-        __syncwarp();
-        store_slot<WIDTH>(out, slot, row, column + first);
-#if __CUDA_ARCH__ < 900
-        __syncwarp(); /* the slot's next filling waits until all lanes have read it */
-#endif
-#endif
-    }
+    store_by_slots<N, 0>(out, d, row, column, slots);
 #endif
 }

@@ -5,11 +5,13 @@
  *     stream_k    the same, but blocks share the k-steps of all tiles; a second launch adds up split tiles
  *     upfront     wgmma + TMA without producers: all of K is loaded at once (small K)
  *     upfront_mma mma.sync without producers: each warp loads its share of K at once (small K, sm_80 and later)
+ *     swapped     wgmma + TMA with the operands swapped, for few rows; blocks of a cluster share K
+ *     dot         without tensor cores, for a row or a few: B is read once, by all threads
  *     cp_async    wgmma + cp.async: all threads load (no TMA)
  *     mma_sync    mma.sync + cp.async (sm_80 and later)
  *     reference   fp64: what MT_SUPPORT asks for
  *
- * Only what is asked for is compiled: ALGO is the .ini's [variant].
+ * Only what is asked for is compiled: ALGO is the .ini's [algorithm].
  */
 #include "shape.cuh"
 
@@ -22,6 +24,10 @@
 #include "stream_k.cuh"
 #elif ALGO == ALGO_upfront
 #include "upfront.cuh"
+#elif ALGO == ALGO_swapped
+#include "swapped.cuh"
+#elif ALGO == ALGO_dot
+#include "dot.cuh"
 #elif ALGO == ALGO_upfront_mma
 #include "upfront_mma.cuh"
 #elif ALGO == ALGO_cp_async

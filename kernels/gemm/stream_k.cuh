@@ -18,8 +18,8 @@ extern "C" __global__ void __launch_bounds__(CONSUMERS * 128)
     Place place = place_of(tile, rows, columns);
     Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
     int lane = threadIdx.x % 32;
-    int row = place.m * BM + threadIdx.x / 128 * ROW_BLOCKS * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
-    int column = place.n * BN + lane % 4 * 2;
+    int row = first_row(place.m, BM, m) + threadIdx.x / 128 * ROW_BLOCKS * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+    int column = first_column(place.n, BN, n) + lane % 4 * 2;
     for (int i = 0; i < ROW_BLOCKS * BN / 4; i++) {
         float2 sum = make_float2(0.0f, 0.0f);
         for (int block = first; block <= last; block++) {

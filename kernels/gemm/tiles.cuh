@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cluster.cuh"
+#include "tile_start.cuh"
 
 struct Place {
     int m, n; /* of the tile, counted in tiles */
@@ -37,9 +38,9 @@ struct Work {
 
 /* Blocks share the steps of all tiles evenly; a block has at most two parts of tiles, its first and its last work. */
 struct Walk {
-    int begin, number, end, rows, columns, steps;
+    int begin, number, end, rows, columns, steps, m, n;
 
-    __device__ Walk(int m, int n, int k, int per_block)
+    __device__ Walk(int m, int n, int k, int per_block) : m(m), n(n)
     {
         rows = ceil_div(m, BM);
         columns = ceil_div(n, BN);
@@ -59,7 +60,7 @@ struct Walk {
             return false;
         int tile = number / steps, first = number - tile * steps, count = min(steps - first, end - number);
         Place place = place_of(tile, rows, columns);
-        work = {place.m * BM, place.n * BN, first, count, count == steps ? -1 : 2 * (int)blockIdx.x + (number != begin)};
+        work = {first_row(place.m, BM, m), first_column(place.n, BN, n), first, count, count == steps ? -1 : 2 * (int)blockIdx.x + (number != begin)};
         number += count;
         return true;
     }
@@ -69,9 +70,9 @@ struct Walk {
 
 /* Whole tiles: one per block, or, persistent, every gridDim-th. A cluster takes neighbouring tiles. */
 struct Walk {
-    int number, end, rows, columns, steps;
+    int number, end, rows, columns, steps, m, n;
 
-    __device__ Walk(int m, int n, int k, int)
+    __device__ Walk(int m, int n, int k, int) : m(m), n(n)
     {
         rows = ceil_div(m, BM * CLUSTER_M);
         columns = ceil_div(n, BN * CLUSTER_N);
@@ -100,7 +101,7 @@ struct Walk {
             place = place_of_block();
             number++;
         }
-        work = {place.m * BM, place.n * BN, 0, steps, -1};
+        work = {first_row(place.m, BM, m), first_column(place.n, BN, n), 0, steps, -1};
         return true;
     }
 };

@@ -10,11 +10,12 @@
  */
 #pragma once
 
-#include "async_copy.cuh"
 #include "dependent_launch.cuh"
 #include "elect.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"
+#include "load_tile.cuh"
+#include "tile_start.cuh"
 
 typedef Operand<64, BK, A_K_INNERMOST> TileA;
 typedef Operand<BN, BK, B_K_INNERMOST> TileB;
@@ -22,29 +23,13 @@ constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
 constexpr int BARRIER_BYTES = 512; /* of 32 steps */
 constexpr int LOADERS = ISSUE == ISSUE_operand ? 2 : 1; /* warps that load a stage */
 
-/* The R x BK tile from row `row` of m (n) and column k: boxes of 64 of k, or of min(R, 64) of m (n). */
-template <int R, bool K_INNERMOST>
-__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full)
-{
-    typedef Operand<R, BK, K_INNERMOST> Tile;
-    if (K_INNERMOST) {
-#pragma unroll
-        for (int sub = 0; sub < BK / 64; sub++)
-            tma_load_2d(to + sub * R * 128, map, k + sub * 64, row, full);
-    } else {
-#pragma unroll
-        for (int chunk = 0; chunk < R / Tile::WIDTH; chunk++)
-            tma_load_2d(to + chunk * BK * Tile::ROW_BYTES, map, row + chunk * Tile::WIDTH, k, full);
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(128)
     gemm_upfront(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map, element_t *d,
                  const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
 {
     extern __shared__ unsigned char shared[];
     unsigned steps = (unsigned)(k + BK - 1) / BK;
-    int warp = warp_number(), row = blockIdx.x * 64, column = blockIdx.y * BN;
+    int warp = warp_number(), row = first_row(blockIdx.x, 64, m), column = first_column(blockIdx.y, BN, n);
     unsigned long long *full = (unsigned long long *)shared;
     unsigned char *stages = shared + BARRIER_BYTES + (-(shared_address(shared) + BARRIER_BYTES) & 1023);
     unsigned slots = shared_address(stages + steps * STAGE_BYTES);

@@ -13,7 +13,7 @@ failed=0
 fail() { echo "$way: $1"; cat out.txt; failed=1; }
 kernel='extern "C" __global__ void k(float *out) { out[blockIdx.x * BLOCK + threadIdx.x] = SCALE; }
 extern "C" __global__ void reference(float *out) { out[blockIdx.x * 256 + threadIdx.x] = SCALE; }'
-write() { # SOURCE-HEAD KERNEL-LINES
+write() { # SOURCE-HEAD KERNEL-LINES [SECTIONS]
   printf '%b%s\n' "$1" "$kernel" >k.cu
   cat >k.ini <<END
 [kernel]
@@ -34,6 +34,7 @@ shape = N
 args  = out
 grid  = N / BLOCK
 block = BLOCK
+$(printf '%b' "${3-}")
 END
 }
 check() { "$tool" check --space k.ini --list >out.txt 2>&1; }
@@ -47,10 +48,10 @@ write '#define SCALE 1\n' ''
 check || fail "does not compile"
 
 # Each way to a header (@: by its whole path): cached as long as it stays as it is, another key and another compile when it is edited.
-while IFS='|' read -r source lines; do
+while IFS='|' read -r source lines sections; do
   source=${source//@/$scratch/inc/scale.h}
-  way="$source $lines"
-  write "$source" "$lines"
+  way="$source $lines $sections"
+  write "$source" "$lines" "$sections"
   echo '#define SCALE 3' >inc/scale.h
   cp inc/scale.h "with blank/scale.h"
   check || fail "does not compile"
@@ -71,6 +72,8 @@ done <<'END'
 |options = -include=inc/scale.h
 #include HEADER\n|options = -DHEADER=<scale.h>\ninclude = inc
 #define HEADER "inc/scale.h"\n#include HEADER\n|
+#include HEADER\n|include = inc|[param HEADER]\nvalues = "<scale.h>"\n
+#define first "inc/scale.h"\n#include HEADER\n||[param HEADER]\nvalues = "first"\n
 #if __has_include("inc/scale.h")\n#include "inc/scale.h"\n#endif\n|
 #include "inc/sc\\\nale.h"\n|
 \f#\vinclude \\\n EMPTY "@"\n|options = -DEMPTY=
@@ -138,10 +141,10 @@ echo '#define SCALE 2' >inc/scale.h
 verdict() { if check "$@"; then echo good; else sed -nE 's/.*(the tool expands no macros|can.t see which file|#error directive: [a-z]+|unrecognized preprocessing directive).*/\1/p' out.txt | head -1; fi; }
 check() { "$tool" check --space k.ini --list --jobs 1 "$@" >out.txt 2>&1; }
 ask='\n#define SCALE 1\n#else\n#error gone\n#endif\n'
-while IFS='|' read -r source lines expected; do
-  source=${source/ASK/$ask} source=${source//@/$scratch/inc/scale.h} lines=${lines//@/$scratch/inc/scale.h}
-  way="$source $lines"
-  write "$source" "$lines"
+while IFS='|' read -r source lines expected sections; do
+  source=${source/ASK/$ask} source=${source//@/$scratch/inc/scale.h} lines=${lines//@/$scratch/inc/scale.h} sections=${sections//@/$scratch/inc/scale.h}
+  way="$source $lines $sections"
+  write "$source" "$lines" "$sections"
   for state in there gone edited there; do
     case $state in there) echo '#define S' >inc/scale.h ;; gone) rm inc/scale.h ;; edited) echo '#error edited' >inc/scale.h ;; esac
     before=$(verdict)
@@ -154,6 +157,7 @@ done <<'END'
 %:if __has_include_next("@")ASK||good
 #define NAME "none.h"\n#undef NAME\n#define NAME "@"\n#if __has_include(NAME)ASK||good
 #if __has_include(NAME)ASK|options = -DNAME=<@>|good
+#if __has_include(NAME)ASK||good|[param NAME]\nvalues = "<@>"\n
 #define THERE __has_include(<@>)\n#if THERE ASK||good
 #define HAS __has_include\n#define NAME "@"\n#if HAS(NAME)ASK||good
 #define INNER(x) __has_include(x)\n#define OUTER(x) INNER(x)\n#if OUTER("@")ASK||good

@@ -65,10 +65,47 @@ says 'a header whose name macros make' 'msda-tune: nowhere.h is a name that macr
 write "#include NAME\\n$kernel" 'options = -DNAME=<nowhere.h>'
 says 'a missing header that a macro names' 'msda-tune: nowhere.h is neither beside the source'
 grep -q 'macros make' out.txt && { echo 'FAILED: a name that stands in an option is called made'; cat out.txt; failed=1; }
+echo '#define HERE 1' >beside.h
+for way in '#include <beside.h>||UNUSED|1' '#include NAME|options = -DNAME=<beside.h>|UNUSED|1' '#include NAME||NAME|"<beside.h>"'; do
+  IFS='|' read -r source lines knob value <<<"$way"
+  write "$source\\n$kernel" "$lines" "$knob"
+  sed -i "/^\[param $knob/,/^values/s/^values.*/values = $value/" k.ini
+  says "$way" 'msda-tune: <beside.h> is not looked for beside the source, where ./beside.h is: expected #include "beside.h", or that file'"'"'s folder in [kernel] include'
+  sed -i 's/^source .*/&\ninclude = ./' k.ini
+  check || { echo "FAILED: $way: with the folder"; cat out.txt; failed=1; }
+done
+rm beside.h
 echo '#define HERE 1' >stdio.h
 write "#include <stdio.h>\\n#if !HERE\\n#error not here\\n#endif\\n$kernel"
 says 'a header of the host by the name of a file' 'msda-tune: <stdio.h> is the tool'"'"'s own header and not ./stdio.h: expected #include "stdio.h"'
 rm stdio.h
+
+# A header of the toolkit's that is for the host: the hint is of that one, whatever it includes, and never that something is missing beside the source.
+while read -r header what; do
+  write "#include <$header>\\n$kernel"
+  says "the toolkit's $header" "a header of the toolkit, $what, which code for the GPU can't: expected "
+  grep -qE 'neither beside|macros make' out.txt && { echo "FAILED: $header: a file of the source's is missed"; cat out.txt; failed=1; }
+done <<'END'
+cuda.h includes the host's stdlib.h
+thrust/device_vector.h includes the host's memory
+cuda_profiler_api.h declares functions of the host
+END
+write 'struct alignas(64) CUtensorMap { char bytes[128]; };\nextern "C" __global__ void k(float *out) { out[threadIdx.x] = sizeof(CUtensorMap); }'
+check || { echo 'FAILED: what the hint for cuda.h says'; cat out.txt; failed=1; }
+
+# Code of the host in the kernel's own file.
+for code in 'int main() { return 0; }' '__host__ void f() {}' 'int count;'; do
+  write "$kernel\\n$code"
+  says "$code" 'msda-tune: k.cu(2) is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it'
+  write "$kernel\\n#ifndef __CUDACC_RTC__\\n$code\\n#endif"
+  check || { echo "FAILED: $code: what the hint says"; cat out.txt; failed=1; }
+done
+
+# A header by an option: the toolkit's, the host's, none.
+write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = __half2float(__float2half(out[0])) + INT64_MAX; }' 'options = -include=cuda_fp16.h -include cstdint'
+check || { echo 'FAILED: headers of the toolkit and the host by -include'; cat out.txt; failed=1; }
+write "$kernel" 'options = -include=nowhere.h'
+says 'a missing header by -include' 'msda-tune: nowhere.h is neither beside the source'
 
 # Instructions of other targets.
 while IFS='|' read -r instruction arch needed; do
@@ -83,7 +120,17 @@ END
 
 # Macros: another value, a name that a header uses.
 write "#define BLOCK 64\\n$kernel"
-says 'a knob that the source defines anew' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(1)'
+says 'a knob that the source defines anew' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 128 (k.cu(1)); expected #ifndef around its own definition, or another name'
+write "#define BLOCK (128) // as much\\n$kernel"
+says 'a knob whose value the source writes otherwise' 'the source defines the macro BLOCK anew, as (128) where it is 128 (k.cu(1))'
+write "#define BLOCK(x) x\\n$kernel"
+says 'a knob that the source gives parameters' 'the source defines the macro BLOCK anew, as (x) x where it is 128 (k.cu(1))'
+write "#include \"b.h\"\\n$kernel"
+printf '#define BLOCK\n' >b.h
+says 'a knob that the source defines as nothing' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew (b.h(1)); expected'
+write 'extern "C" __global__ void k(float *out) { int error; out[0] = nme; }'
+check
+grep -m1 'k.cu(1):' out.txt | grep -q 'error: identifier "nme" is undefined' || { echo 'FAILED: a warning stands in front of the error'; cat out.txt; failed=1; }
 write "#undef BLOCK\\nconstexpr int BLOCK = 64;\\n$kernel"
 says 'a knob that the source takes away' 'knob BLOCK is not in effect: the source undefines the macro BLOCK (k.cu(1)); expected no #undef of it'
 write "$kernel" 'options = -lineinfo "-D BLOCK=64"'

@@ -207,9 +207,17 @@ START_TEST(a_list_leaves_the_others_alone)
 }
 END_TEST
 
+/* What each tuner says of the search space they share is said once. */
+static void expect_once(const char *words)
+{
+    char *text = output(), *first = strstr(text, words);
+    ck_assert_msg(first && !strstr(first + 1, words), "expected once: %s\n%s", words, text);
+    mt_free(text);
+}
+
 START_TEST(models_get_rows_of_their_own)
 {
-    set_up("ok, wrong");
+    set_up("ok, wrong\n[param IDLE]\nvalues = 1");
     run_tool("Fake GPU,Other GPU,Fake GPU,Third GPU", "all", 0);
     ck_assert_int_eq(number("SELECT count(*) FROM device"), 3);
     ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 3 * 66);
@@ -217,6 +225,7 @@ START_TEST(models_get_rows_of_their_own)
     ck_assert_int_eq(number("SELECT count(*) FROM best"), 3);
     ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'done'"), 3);
     ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    expect_once("warning: knob IDLE changes nothing");
     expect_output("[GPU 1,3] fake · small   on Other GPU");
     expect_output("[GPU 1,3] [GPU 3] fake · small   on Third GPU");
     tear_down();

@@ -14,6 +14,7 @@
 #include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
 
 #define ck_ok(call) ck_assert_msg((call) == MT_OK, "%s: %s", #call, fixture_err.message)
 /* The call fails with a message that names the path and holds `part`. */
@@ -48,6 +49,7 @@ static inline void fixture_stderr_begin(void)
     char path[160];
     snprintf(path, sizeof path, "%s/stderr", fixture_folder);
     fflush(stderr);
+    mt_log_forget_warnings();
     fixture_kept_stderr = dup(STDERR_FILENO);
     ck_assert_ptr_nonnull(freopen(path, "w", stderr));
 }

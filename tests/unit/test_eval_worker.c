@@ -379,8 +379,8 @@ START_TEST(reference_dies_always)
     set_up("a, b");
     env[0] = "SCRIPT_REFERENCE_DIES=always";
     begin();
-    ck_assert_int_eq(run_all(&err), MT_ERR_GPU);
-    ck_assert_msg(strstr(err.message, "stage reference"), "%s", err.message);
+    ck_assert_int_eq(run_all(&err), MT_ERR_SPEC);
+    ck_assert_msg(strstr(err.message, ": [kernel] reference: ") && strstr(err.message, "stage reference"), "%s", err.message);
     free_all();
     tear_down();
 }

@@ -49,6 +49,27 @@ START_TEST(lines)
 }
 END_TEST
 
+static void warn_twice(void)
+{
+    for (int i = 0; i < 3; i++) mt_log_warn("\x1bof %d", i / 2);
+    mt_log_info("again");
+    mt_log_info("again");
+}
+
+START_TEST(a_warning_is_said_once)
+{
+    static const char said[] = "msda-tune: warning: ?of 1", other[] = "msda-tune: warning: ?of 2";
+    ck_assert(!mt_log_has_warned(said, sizeof said - 1));
+    capture(warn_twice);
+    ck_assert_str_eq(printed, "msda-tune: warning: ?of 0\nmsda-tune: warning: ?of 1\nmsda-tune: again\nmsda-tune: again\n");
+    ck_assert(mt_log_has_warned(said, sizeof said - 1) && !mt_log_has_warned(other, sizeof other - 1));
+    capture(warn_twice);
+    ck_assert_str_eq(printed, "msda-tune: again\nmsda-tune: again\n");
+    mt_log_forget_warnings();
+    ck_assert(!mt_log_has_warned(said, sizeof said - 1));
+}
+END_TEST
+
 static char long_text[10001];
 
 static void print_long(void)
@@ -75,4 +96,4 @@ START_TEST(clocks)
 }
 END_TEST
 
-UNIT_MAIN("log", lines, long_lines_are_whole, clocks)
+UNIT_MAIN("log", lines, a_warning_is_said_once, long_lines_are_whole, clocks)

@@ -148,8 +148,8 @@ START_TEST(collisions_name_both)
         {"options = -D K\n", "", "[param K]\nvalues = 64\n", "knob K and -DK of options"},
         {"options = -UK\n", "", "[param K]\nvalues = 64\n", "-DK=64 and -UK: knob K and -UK of options"},
         {"options = -DSHAPE_N=1\n", "", "", "shape value N and -DSHAPE_N=1 of options"},
-        {"options = -inc${L}=/abs/s.h\n", "", "[param L]\nvalues = lude\n", "options: -include=/abs/s.h: a knob makes this an option that reads files"},
-        {"options = -Xptxas=-op${L}=f\n", "", "[param L]\nvalues = tf\n", "a knob makes this an option that reads files"},
+        {"options = -inc${L}=/abs/s.h\n", "", "[param L]\nvalues = lude\n", "options: -include=/abs/s.h, which a knob makes: a folder or header that a knob names is not in the kernel's key; expected it written out"},
+        {"options = -Xptxas=-op${L}=f\n", "", "[param L]\nvalues = tf\n", "-Xptxas=-optf=f, which a knob makes: the tool can't see which files this reads"},
         {"options = -DX=1 -DX=2\n", "", "", "macro X has two values, -DX=1 and -DX=2: -DX=2 of options"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

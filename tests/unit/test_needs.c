@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "tuner/base/strbuf.h"
 
 #define LOG "ptxas info : Compiling entry function 'fake_init' for 'sm_90a'\nptxas info : Compiling entry function '%s' for 'sm_90a'\n"
 
@@ -12,13 +11,15 @@
 static const char *check(const char *log, const char *cubin, const char *entry, uint64_t *bytes, size_t count, mt_needed_variable variable)
 {
     static char said[512];
-    mt_strbuf why = {0};
+    const mt_device_facts facts = {.regs_per_sm = 65536, .smem_optin = 232448, .smem_reserved = 1024};
+    mt_outcome outcome = {.kind = MT_OUTCOME_OK};
     mt_needed_kernel kernel = {.entry = entry, .bytes = bytes, .count = count};
     mt_needs needs = {&kernel, &variable, 1, variable.name != NULL};
     mt_compiled compiled = {.ok = true, .log = log, .cubin_path = cubin};
-    mt_needs_check(&needs, &compiled, &why);
-    snprintf(said, sizeof said, "%s", mt_strbuf_text(&why));
-    mt_strbuf_free(&why);
+    mt_needs_check(&needs, &compiled, &facts, &outcome, NULL);
+    ck_assert_int_eq(outcome.kind, outcome.text ? MT_OUTCOME_COMPILE_ERROR : MT_OUTCOME_OK);
+    snprintf(said, sizeof said, "%s", outcome.text ? outcome.text : "");
+    mt_outcome_free(&outcome);
     return said;
 }
 

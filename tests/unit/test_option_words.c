@@ -9,7 +9,7 @@
 /* One line a word: the kind's letter and the text. */
 static void words_are(const char *text, const char *expected)
 {
-    static const char letters[] = {[MT_WORD_PLAIN] = 'p', [MT_WORD_FOLDER] = 'I', [MT_WORD_HEADER] = 'h', [MT_WORD_FILE] = 'f'};
+    static const char letters[] = {[MT_WORD_PLAIN] = 'p', [MT_WORD_FOLDER] = 'I', [MT_WORD_HEADER] = 'h', [MT_WORD_FILE] = 'f', [MT_WORD_OUTPUT] = 'o', [MT_WORD_TARGET] = 't'};
     mt_strbuf all = {0};
     mt_word word;
     mt_error err = {0};
@@ -42,14 +42,16 @@ START_TEST(words_that_name_files)
     words_are("-Ia -I=b -I c --include-path=d --include-path e", "I:a\nI:b\nI:c\nI:d\nI:e\n");
     words_are("-I\"a b\" \"-Ic d\" -I 'e f'", "I:a b\nI:c d\nI:e f\n");
     words_are("-include=a --pre-include=b -include c", "h:a\nh:b\nh:c\n");
-    words_are("-Xptxas=-optf=f -Xptxas=--apply-controls=f --fdevice-time-trace=f -time=f --ptxas-options=-v", "f:-Xptxas=-optf=f\nf:-Xptxas=--apply-controls=f\nf:--fdevice-time-trace=f\nf:-time=f\np:--ptxas-options=-v\n");
-    words_are("@f --options-file=f -optf f --use-pch=f -pch -Xcudafe=--preinclude=f", "f:@f\nf:--options-file=f\nf:-optf\np:f\nf:--use-pch=f\nf:-pch\nf:-Xcudafe=--preinclude=f\n");
+    words_are("-Xptxas=-optf=f -Xptxas=--apply-controls=f --fdevice-time-trace=f -time=f --ptxas-options=-v", "f:-Xptxas=-optf=f\nf:-Xptxas=--apply-controls=f\no:--fdevice-time-trace=f\no:-time=f\np:--ptxas-options=-v\n");
+    words_are("@f --options-file=f -optf f --use-pch=f -pch -Xcudafe=--preinclude=f", "f:@f\nf:--options-file=f\nf:-optf\np:f\nf:--use-pch=f\no:-pch\nf:-Xcudafe=--preinclude=f\n");
     words_are("-Xcudafe -Ia -Xcudafe=-Ia -Xcudafe --include_directory=a -Xcudafe --error_output=f -Xcudafe=--no_trace_includes", "f:-Xcudafe=-Ia\nf:-Xcudafe=-Ia\nf:-Xcudafe=--include_directory=a\nf:-Xcudafe=--error_output=f\nf:-Xcudafe=--no_trace_includes\n");
-    words_are("-Xptxas -optf=f -Xptxas @f -Xptxas /f --ptxas-options --output-file=f -Xnvvm=-load=x.so -Xopt -load=/x -Xnvvm x", "f:-Xptxas=-optf=f\nf:-Xptxas=@f\nf:-Xptxas=/f\nf:--ptxas-options=--output-file=f\nf:-Xnvvm=-load=x.so\nf:-Xopt=-load=/x\nf:-Xnvvm=x\n");
+    words_are("-Xptxas -optf=f -Xptxas @f -Xptxas /f --ptxas-options --output-file=f -Xnvvm=-load=x.so -Xopt -load=/x -Xnvvm x", "f:-Xptxas=-optf=f\nf:-Xptxas=@f\nf:-Xptxas=/f\no:--ptxas-options=--output-file=f\nf:-Xnvvm=-load=x.so\nf:-Xopt=-load=/x\nf:-Xnvvm=x\n");
     words_are("-Xptxas x.opt -Xptxas=x.opt -Xptxas -maxrregcount -Xptxas 32", "f:-Xptxas=x.opt\nf:-Xptxas=x.opt\np:-Xptxas=-maxrregcount\np:-Xptxas=32\n");
     words_are("-Xptxas", "f:-Xptxas\n");
-    words_are("-isystem a -iquote=b --time f -time f", "f:-isystem\np:a\nf:-iquote=b\nf:--time\np:f\nf:-time\np:f\n");
+    words_are("-isystem a -iquote=b --time f -time f", "f:-isystem\np:a\nf:-iquote=b\no:--time\np:f\no:-time\np:f\n");
     words_are("-Xcudafe=--diag_suppress=177 -Xcudafe --display_error_number -Xptxas -O3 -Xptxas --def-load-cache=ca -Xnvvm=-unroll-threshold=400 -Xopt -enable-x=false --no-source-include", "p:-Xcudafe=--diag_suppress=177\np:-Xcudafe=--display_error_number\np:-Xptxas=-O3\np:-Xptxas=--def-load-cache=ca\np:-Xnvvm=-unroll-threshold=400\np:-Xopt=-enable-x=false\np:--no-source-include\n");
+    words_are("--pch --pch-dir=d --create-pch=f --instantiate-templates-in-pch=true -o f --stats-file=f -times", "o:--pch\no:--pch-dir=d\no:--create-pch=f\no:--instantiate-templates-in-pch=true\no:-o\np:f\no:--stats-file=f\np:-times\n");
+    words_are("-arch=sm_80 --gpu-architecture sm_80 -fdevice-syntax-only -archaic", "t:-arch=sm_80\nt:--gpu-architecture\np:sm_80\nt:-fdevice-syntax-only\np:-archaic\n");
     words_are("-Dinclude=1 --define-macro=include=1 -O3 -I", "p:-Dinclude=1\np:--define-macro=include=1\np:-O3\nI:\n");
 }
 END_TEST

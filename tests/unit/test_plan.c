@@ -365,6 +365,31 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-UNIT_MAIN("plan", tensors_scalars_and_general_launches, a_variant_s_launches_replace_the_general_ones, arrays_of_tensor_maps_are_in_bytes, the_reference_s_default_launch,
+static void check_code(uint64_t threads, uint64_t bytes, mt_kernel_code code, int64_t cc, const char *rule)
+{
+    const mt_device_facts facts = {.cc = cc, .regs_per_sm = 65536, .smem_optin = 232448};
+    char *illegal = mt_plan_code_illegal("k", threads, bytes, &code, &facts);
+    ck_assert_msg(rule ? illegal && strstr(illegal, rule) : !illegal, "expected %s, got %s", rule ? rule : "legal", illegal ? illegal : "legal");
+    mt_free(illegal);
+}
+
+/* Registers by cuda_occupancy.h: to warps by 256, and as if to all four parts of an SM. */
+START_TEST(what_only_compiled_code_tells)
+{
+    check_code(1024, 0, (mt_kernel_code){64, 0, 0}, 90, NULL);
+    check_code(1024, 0, (mt_kernel_code){65, 0, 0}, 90, "k: a block of 1024 threads with 65 registers each: the 65536 registers of an SM allow 896 threads");
+    check_code(384, 0, (mt_kernel_code){168, 0, 0}, 90, NULL);
+    check_code(385, 0, (mt_kernel_code){168, 0, 0}, 90, "allow 384 threads");
+    check_code(320, 0, (mt_kernel_code){200, 0, 0}, 60, NULL);
+    check_code(320, 0, (mt_kernel_code){200, 0, 0}, 80, "allow 256 threads");
+    check_code(256, 0, (mt_kernel_code){255, 0, 256}, 90, NULL);
+    check_code(1024, 0, (mt_kernel_code){0}, 90, NULL);
+    check_code(128, 0, (mt_kernel_code){16, 0, 64}, 90, "k: a block of 128 threads: its launch bounds allow 64");
+    check_code(64, 232448 - 1024, (mt_kernel_code){16, 1024, 64}, 90, NULL);
+    check_code(64, 232448 - 1023, (mt_kernel_code){16, 1024, 64}, 90, "k: 1024 bytes of static and 231425 of dynamic shared memory: the limit is 232448 in all");
+}
+END_TEST
+
+UNIT_MAIN("plan", what_only_compiled_code_tells, tensors_scalars_and_general_launches, a_variant_s_launches_replace_the_general_ones, arrays_of_tensor_maps_are_in_bytes, the_reference_s_default_launch,
           more_than_2_to_the_31_elements, scalars_are_rounded_to_nearest_even_and_checked, rules_of_launches, older_and_smaller_gpus, rules_of_tensor_maps,
           parameters_have_a_limit, what_no_point_can_mend_is_an_error, a_reference_that_can_t_run_is_an_error, every_allocation_may_fail)

@@ -158,7 +158,7 @@ START_TEST(a_default_that_breaks_the_rules_is_no_reference)
         bench *b = &(bench){ 0 };
         mt_outcome outcome;
         open_bench(b, cases[i].ini, "s");
-        ck_assert_int_eq(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &outcome), MT_ERR_GPU);
+        ck_assert_int_eq(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &outcome), MT_ERR_SPEC);
         must_contain(b->err.message, cases[i].message);
         close_bench(b);
     }

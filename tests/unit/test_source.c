@@ -222,6 +222,19 @@ static const struct { const char *source, *lines, *words; } askers[] = {
     {"#if _CCCL_HAS_INCLUDE(TEXT(/x.h))\n", "", "k.cu:1: _CCCL_HAS_INCLUDE(TEXT"},
     {"#define F 1\n#include \"inc/x.h\"\n", "", "inc/x.h:1: __has_include(NAME(F))"},
     {"", "options = -DASK=__has_include(\"/x.h\")\n", "[kernel] options: -DASK=__has_include(\"/x.h\"): the tool can't see which file this asks for"},
+    {"#define P() __has_include\n#if P()(\"/x.h\")\n", "", "k.cu:2: P()"},
+    {"#define HAS(x) __has_include(x)\n#define P() HAS\n#define Q P()\n#if Q(\"/x.h\")\n", "", "k.cu:3: P()"},
+    {"#define L (\n#if __has_include L \"/x.h\")\n", "", "k.cu:2: __has_include L"},
+    {"#define L (\n#define HAS __has_include\n#if HAS L \"/x.h\")\n", "", "k.cu:3: HAS L"},
+    {"#define HAS(x) __has_include(x)\n#define CALL(f, x) f x\n#if CALL(HAS, (\"/x.h\"))\n", "", "k.cu:3: HAS, ("},
+    {"#define HAS(x) __has_include(x)\n#define CALL(f, x) f x\n#define ASK CALL(HAS, (\"/x.h\"))\n#if ASK\n", "", "k.cu:4: ASK"},
+    {"#define A __has_include(\"x.h\")\n#define B A A A A\n#define C B B B B B B B B\n#define D C C C C C C C C\n#define E D D D D D D D D D\n#if E\n", "", "k.cu:6: E"},
+    {"#define CAT(a, b) a##b\n#if CAT(__has_include,)(\"/x.h\")\n", "", "k.cu:2: __has_include,"},
+    {"#define CAT(a, b) a##b\n#if CAT(__has,_include)(\"/x.h\")\n", "", "k.cu:2: _include"},
+    {"#define CAT(a, b) a##b\n#if CAT(__has,\\\n_include)(\"/x.h\")\n", "", "k.cu:3: _include"},
+    {"#if CAT(_,CAT(_h,as_incl))CAT(u,CAT(de_,next))(\"/x.h\")\n", "", "k.cu:1: next"},
+    {"#define CAT(a, b) a##b\n#define CALL(a, b) CAT(a, b)\n#if CALL(__has, END)(\"/x.h\")\n", "options = -DEND=_include\n", "k.cu:3: __has"},
+    {"#define CAT(a, b) a##b\n#define CALL(a, b) CAT(a, b)\n#if CALL(__has, END)(\"/x.h\")\n", "[param END]\nvalues = \"_include\"\n", "k.cu:3: __has"},
     {"#include NAME\n", "options = -DNAME=\"x${NUMBER}.h\"\n", "options: NAME=\"x${NUMBER}.h\": a knob makes the name of an include"},
 };
 
@@ -239,6 +252,22 @@ START_TEST(what_macros_ask_for_is_refused)
     must_contain(err.message, askers[_i].words);
     mt_spec_free(spec);
     mt_strbuf_free(&text);
+    drop(&f);
+}
+END_TEST
+
+/* Whether the compiler can be asked, names that only look alike, and words that make no whole. */
+START_TEST(what_asks_for_nothing_is_taken)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#ifdef __has_include\n#if defined(__has_include) && defined __has_include\n#if __has_include(\"inc/x.h\") && !defined ( __has_include_next )\n#endif\n#endif\n#endif\n"
+                    "#define HAS(x) __has_include(x)\n#define THERE HAS(\"inc/x.h\")\n#define ALSO (THERE && 1)\n#if ALSO && THERE && HAS(\"y.h\")\n#endif\n#ifdef HAS\n#undef HAS\n#endif\n"
+                    "#define FLAG has_included_points\nint has_included_points, _, __h, _include_; // __has _include\nconst char *a = \"__has\", *b = FLAG ? R\"(_include)\" : \"\";\n");
+    put(&f, "inc/x.h", "\n");
+    mt_spec *spec = spec_in(&f, KERNEL SHAPE VARIANT OUT LAUNCH);
+    mt_source source = must_read(spec);
+    mt_source_free(&source);
+    mt_spec_free(spec);
     drop(&f);
 }
 END_TEST
@@ -337,6 +366,22 @@ START_TEST(a_header_named_by_a_macro_has_that_name_too)
 }
 END_TEST
 
+/* Which headers the toolkit has, the compiler knows. */
+START_TEST(an_option_includes_what_the_source_could)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "\n");
+    mt_spec *spec = spec_in(&f, KERNEL_WITH("options = -include=cuda_fp16.h -include cstdint\n"));
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 2);
+    has_file(&source, "k.cu", "#include <cuda_fp16.h>\n#include \"cstdint\"\n#line 1 \"k.cu\"\n\n");
+    ck_assert_str_eq(mt_source_stub_name(&source.files[1]), "cstdint");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
+
 /* What the tool could not follow is refused by name. */
 START_TEST(options_that_open_other_files_are_refused)
 {
@@ -344,8 +389,12 @@ START_TEST(options_that_open_other_files_are_refused)
         {"options = @more\n" SHAPE VARIANT, "[kernel] options: @more: the tool can't see which files"},
         {"options = --use-pch=x\n" SHAPE VARIANT, "--use-pch=x: the tool can't see which files"},
         {"options = -Xcudafe=--preinclude=x\n" SHAPE VARIANT, "expected options written out, and headers by -I, -include or [kernel] include"},
+        {"options = -fdevice-time-trace=x\n" SHAPE VARIANT, "[kernel] options: -fdevice-time-trace=x: this writes a file, and compiles have no place for one"},
+        {"options = -arch=sm_80\n" SHAPE VARIANT, "[kernel] options: -arch=sm_80: the GPU, or --arch, says what is compiled for"},
+        {SHAPE "[algorithm v]\noptions = --pch\n", "[algorithm v] options: --pch: this writes a file"},
         {"options = -Inowhere\n" SHAPE VARIANT, "[kernel] options: nowhere: no such folder"},
-        {"options = -include=nowhere.h\n" SHAPE VARIANT, "-include=nowhere.h: no such file"},
+        {"options = -include=/nowhere.h\n" SHAPE VARIANT, "-include=/nowhere.h: no such file"},
+        {"options = -include=../nowhere.h\n" SHAPE VARIANT, "-include=../nowhere.h: no such file"},
         {"options = -Iinc_${MODE}\n" SHAPE VARIANT, "inc_${MODE}: a folder that depends on a knob can't be part of the kernel's key"},
         {SHAPE "[algorithm v]\noptions = -Iinc\n", "[algorithm v] options: inc: all variants share one source; expected folders and headers in [kernel]"},
     };
@@ -479,6 +528,8 @@ int main(void)
     tcase_add_test(cases, folders_shadow_in_their_order);
     tcase_add_test(cases, a_header_named_by_a_macro_has_that_name_too);
     tcase_add_test(cases, options_that_open_other_files_are_refused);
+    tcase_add_test(cases, an_option_includes_what_the_source_could);
+    tcase_add_test(cases, what_asks_for_nothing_is_taken);
     tcase_add_test(cases, cycles_end_and_odd_text_is_survived);
     tcase_add_test(cases, a_missing_source_is_named);
     tcase_add_loop_test(cases, what_macros_ask_for_is_refused, 0, sizeof askers / sizeof *askers);

@@ -38,10 +38,7 @@ void mt_toolkit_ignored(mt_strbuf *text)
 
 void mt_toolkit_warn_ignored(void)
 {
-    static bool is_said;
     mt_strbuf text = {0};
-    if (is_said) return;
-    is_said = true;
     mt_toolkit_ignored(&text);
     if (text.length) mt_log_warn("%s", mt_strbuf_text(&text));
     mt_strbuf_free(&text);

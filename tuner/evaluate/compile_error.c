@@ -19,14 +19,10 @@ static bool says_error(const char *text, bool *is_catastrophic)
 static const mt_source_file *first_error(const mt_source *source, const char *log, long *line, bool *is_catastrophic)
 {
     for (const char *at = log; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        for (size_t i = 0; i < source->file_count; i++) {
-            const mt_source_file *file = &source->files[i];
-            size_t length = strlen(file->name);
-            char *end;
-            if (strncmp(at, file->name, length) != 0 || at[length] != '(') continue;
-            *line = strtol(at + length + 1, &end, 10);
-            if (says_error(end, is_catastrophic)) return file;
-        }
+        const mt_source_file *file = mt_source_file_of(source, at);
+        char *end = NULL;
+        if (file) *line = strtol(at + strlen(file->name) + 1, &end, 10);
+        if (file && says_error(end, is_catastrophic)) return file;
     }
     return NULL;
 }
@@ -49,12 +45,23 @@ static const char *declared_name(const char *text, const char *end, size_t *leng
     return NULL;
 }
 
-/* The function that begins last before the end of that line. */
+/* Behind the braces that open first behind `text`; its end where none do. Those in literals and comments are counted too: most come in pairs. */
+static const char *body_end(const char *text)
+{
+    int depth = 0;
+    for (; *text; text++) {
+        depth += *text == '{' ? 1 : *text == '}' ? -1 : 0;
+        if (depth <= 0 && *text == '}') return text + 1;
+    }
+    return text;
+}
+
+/* The function of the device's that begins last before the end of that line, and has not ended before it. */
 static const char *function_at(const char *text, long line, size_t *length)
 {
     static const char *const words[] = {"__global__", "__device__"};
-    const char *end = text, *found = NULL;
-    for (long i = 0; i < line && *end; i++) end += strcspn(end, "\n"), end += *end == '\n';
+    const char *begin = text, *end = text, *found = NULL;
+    for (long i = 0; i < line && *end; i++) begin = end, end += strcspn(end, "\n"), end += *end == '\n';
     const char *whole = text + strlen(text); /* a declaration goes on behind the line with the mistake */
     for (const char *at = text; at < end; at++) {
         for (size_t w = 0; w < 2; w++) {
@@ -63,7 +70,7 @@ static const char *function_at(const char *text, long line, size_t *length)
             if (name) found = name, *length = name_length;
         }
     }
-    return found;
+    return found && body_end(found) > begin ? found : NULL;
 }
 
 void mt_attribute_compile_error(const mt_source *source, bool is_by_default, const mt_pool_result *result, mt_error *error)

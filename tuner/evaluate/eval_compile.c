@@ -51,29 +51,27 @@ static void pending_clear(eval_compile *self)
 static void support_done(eval_compile *self, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
-    mt_strbuf why = {0};
+    mt_outcome outcome = {.kind = MT_OUTCOME_OK};
     mt_error error = {0};
     if (!compiled || !compiled->ok) mt_attribute_compile_error(self->core.source, self->core.spec->reference_is_default, result, &error);
-    else mt_needs_check(&self->support_needs, compiled, &why);
-    if (why.length) mt_error_set(&error, MT_ERR_COMPILE, "%s", mt_strbuf_text(&why));
-    mt_strbuf_free(&why);
+    else mt_needs_check(&self->support_needs, compiled, &self->core.base.facts, &outcome, NULL);
+    if (outcome.kind != MT_OUTCOME_OK) mt_error_set(&error, MT_ERR_COMPILE, "%s", outcome.text);
+    mt_outcome_free(&outcome);
     if (error.status == MT_OK) self->core.awaits_support = self->core.is_held = false;
     else mt_eval_core_fail(&self->core, &error);
 }
 
 /* `wanted`: NULL = nobody waits for it any more. */
-static void judge(const pending *wanted, const mt_pool_result *result, mt_outcome *outcome)
+static void judge(const eval_compile *self, const pending *wanted, const mt_pool_result *result, mt_event *event)
 {
     const mt_compiled *compiled = result->compiled;
-    mt_strbuf why = {0};
+    mt_outcome *outcome = &event->outcome;
     if (!compiled)
         mt_outcome_set(outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
     else if (!compiled->ok)
         mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", compiled->log ? compiled->log : "");
     else if (wanted)
-        mt_needs_check(&wanted->needs, compiled, &why);
-    if (why.length) mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&why));
-    mt_strbuf_free(&why);
+        mt_needs_check(&wanted->needs, compiled, &self->core.base.facts, outcome, &event->code);
 }
 
 static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result)
@@ -86,7 +84,7 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     }
     mt_event event = {.kind = MT_EVENT_DONE, .trial = tag};
     pending *wanted = pending_take(self, tag);
-    judge(wanted, result, &event.outcome);
+    judge(self, wanted, result, &event);
     pending_free(wanted);
     if (compiled) {
         mt_eval_core_note(compiled, &event.outcome);

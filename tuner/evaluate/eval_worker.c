@@ -63,6 +63,27 @@ static bool has_other_gpu(const eval_worker *self, const eval_gpu *lost)
     return false;
 }
 
+/* Into the session's record. */
+static const char *add_warning(eval_worker *self, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+static void note(eval_worker *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *add_warning(eval_worker *self, const char *format, va_list args)
+{
+    char *text = self->core.base.warning;
+    size_t used = strlen(text), size = sizeof self->core.base.warning;
+    if (used && used + 1 < size) text[used++] = '\n';
+    vsnprintf(text + used, size - used, format, args);
+    return text + used;
+}
+
+static void note(eval_worker *self, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_warning(self, format, args);
+    va_end(args);
+}
+
 static void on_device_failed(void *context, const mt_error *error)
 {
     eval_gpu *gpu = context;
@@ -74,7 +95,8 @@ static void on_device_failed(void *context, const mt_error *error)
     bool is_last = !has_other_gpu(self, gpu);
     if (!is_of_the_gpu(error->status) || is_last) self->core.failure = *error; /* more telling than what the compilers ran into */
     if (!is_of_the_gpu(error->status)) return;
-    mt_eval_worker_warn(self, "GPU %d is out%s: %s", gpu->ordinal, is_last ? "" : ", the others go on", error->message);
+    if (is_last) note(self, "GPU %d is out: %s", gpu->ordinal, error->message); /* what it said ends the session, and is printed then */
+    else mt_eval_worker_warn(self, "GPU %d is out, the others go on: %s", gpu->ordinal, error->message);
     self->core.base.devices[gpu->index].is_lost = true;
     mt_event event = {.kind = MT_EVENT_LOST, .device = gpu->index};
     for (struct trial *trial = self->trials; trial; trial = trial->next) {
@@ -87,14 +109,11 @@ static void on_device_failed(void *context, const mt_error *error)
 
 void mt_eval_worker_warn(eval_worker *self, const char *format, ...)
 {
-    char *text = self->core.base.warning;
-    size_t used = strlen(text), size = sizeof self->core.base.warning;
     va_list args;
-    if (used && used + 1 < size) text[used++] = '\n';
     va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
+    const char *text = add_warning(self, format, args);
     va_end(args);
-    mt_log_warn("%s", text + used);
+    mt_log_warn("%s", text);
 }
 
 /* Once: that others came is what matters, not how often. */

@@ -35,6 +35,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
         .env = self->options.env,
         .variant_limit_s = self->options.variant_limit_s,
         .subject_limit_s = self->options.subject_limit_s,
+        .reference = mt_spec_place(self->core.spec, self->core.spec->reference_line),
         .done = callbacks->done,
         .foreign = callbacks->foreign,
         .vacuous = callbacks->vacuous,

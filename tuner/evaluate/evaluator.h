@@ -50,6 +50,7 @@ typedef struct mt_event {
     mt_outcome outcome;     /* DONE; ownership passes to the receiver (mt_outcome_free) */
     char *launch_json;      /* DONE; may be NULL; mt_free */
     char *cubin_path;       /* DONE with OK: where the cubin lies; may be NULL (a recording); mt_free */
+    mt_hash code;           /* DONE, where nothing but compiling is done: of what the launches can run and read of the cubin; "" = not known */
 } mt_event;
 
 enum { MT_DEVICES_MAX = 16 };

@@ -6,13 +6,13 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/cpp_name.h"
 #include "tuner/base/file.h"
-#include "tuner/evaluate/parameters.h"
+#include "tuner/evaluate/cubin.h"
 
 /* ---- making ---- */
 
 static mt_status add_kernel(mt_needs *needs, const char *entry, const char *algorithm, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
 {
-    mt_needed_kernel kernel = {.entry = entry, .algorithm = algorithm, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
+    mt_needed_kernel kernel = {.entry = entry, .algorithm = algorithm, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place, .named = place};
     if (!kernel.bytes) return mt_no_memory("candidate", err);
     *added = &needs->kernels[needs->kernel_count++];
     **added = kernel;
@@ -26,6 +26,9 @@ static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const char *
         mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
         MT_TRY(add_kernel(needs, launches[i].entry, algorithm, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
+        if (from->algorithm && strcmp(from->algorithm, "reference") == 0 && !from->entry) kernel->named = mt_spec_place(spec, spec->reference_line);
+        kernel->threads = (uint64_t)launches[i].block[0] * launches[i].block[1] * launches[i].block[2];
+        kernel->smem_bytes = launches[i].smem_bytes;
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
     }
 done:
@@ -118,7 +121,7 @@ static void explain_missing(const char *names, const mt_needed_kernel *kernel, m
     char decorated[320];
     mt_strbuf others = {0};
     size_t known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
-    add_place(&kernel->place, why);
+    add_place(&kernel->named, why);
     if (kernel->algorithm && strcmp(kernel->algorithm, entry) != 0) mt_strbuf_addf(why, "algorithm %s: ", kernel->algorithm);
     mt_strbuf_addf(why, "no __global__ function %s (extern \"C\") in the compiled source", entry);
     for (size_t length; *names; names += length + 1) {
@@ -174,13 +177,52 @@ static void check_variable(const mt_needed_variable *variable, const char *cubin
         mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", variable->name, (long long)found, (unsigned long long)variable->bytes);
 }
 
-void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, mt_strbuf *why)
+/* ---- limits ---- */
+
+static void check_limits(const mt_needs *needs, const char *cubin, size_t bytes, const mt_device_facts *facts, mt_outcome *outcome)
+{
+    char *illegal = NULL;
+    for (size_t i = 0; i < needs->kernel_count && !illegal; i++) {
+        const mt_needed_kernel *kernel = &needs->kernels[i];
+        mt_kernel_code code;
+        mt_kernel_code_read(cubin, bytes, kernel->entry, (uint32_t)facts->smem_reserved, &code);
+        illegal = mt_plan_code_illegal(kernel->entry, kernel->threads, kernel->smem_bytes, &code, facts);
+    }
+    if (illegal) mt_outcome_set(outcome, MT_OUTCOME_ILLEGAL, "%s", illegal);
+    mt_free(illegal);
+}
+
+/* With registers and launch bounds, which stand outside the code. */
+static void hash_code(const mt_needs *needs, const char *cubin, size_t bytes, mt_hash *hash)
+{
+    mt_strbuf entries = {0}, text = {0};
+    for (size_t i = 0; i < needs->kernel_count; i++) {
+        mt_kernel_code code;
+        mt_kernel_code_read(cubin, bytes, needs->kernels[i].entry, 0, &code);
+        mt_strbuf_addf(&text, "%u %u ", code.registers, code.most_threads);
+        mt_strbuf_addf(&entries, "%s\n", needs->kernels[i].entry);
+    }
+    if (mt_code_hash(cubin, bytes, mt_strbuf_text(&entries), hash)) {
+        mt_strbuf_add(&text, hash->hex);
+        *hash = mt_hash_text(mt_strbuf_text(&text));
+    }
+    mt_strbuf_free(&entries);
+    mt_strbuf_free(&text);
+}
+
+void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, const mt_device_facts *facts, mt_outcome *outcome, mt_hash *code)
 {
     char *cubin = NULL;
     size_t bytes = 0;
+    mt_strbuf why = {0};
+    if (code) *code = (mt_hash){0};
     if (compiled->cubin_path && mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) cubin = NULL, bytes = 0;
-    check_entries(needs, compiled->log, cubin, bytes, why);
-    for (size_t i = 0; cubin && i < needs->kernel_count && !why->length; i++) check_kernel(&needs->kernels[i], cubin, bytes, why);
-    for (size_t i = 0; cubin && i < needs->variable_count && !why->length; i++) check_variable(&needs->variables[i], cubin, bytes, why);
+    check_entries(needs, compiled->log, cubin, bytes, &why);
+    for (size_t i = 0; cubin && i < needs->kernel_count && !why.length; i++) check_kernel(&needs->kernels[i], cubin, bytes, &why);
+    for (size_t i = 0; cubin && i < needs->variable_count && !why.length; i++) check_variable(&needs->variables[i], cubin, bytes, &why);
+    if (why.length) mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&why));
+    else if (cubin) check_limits(needs, cubin, bytes, facts, outcome);
+    if (code && cubin) hash_code(needs, cubin, bytes, code);
+    mt_strbuf_free(&why);
     mt_free(cubin);
 }

@@ -1,7 +1,8 @@
-/* What compiled code must have for the launches that take it: kernels with these parameters, variables of these sizes. The driver would find out, but needs a GPU. */
+/* What compiled code must have for the launches that take it: kernels with these parameters that a block of these threads may run, variables of these sizes. The driver would find out, but needs a GPU. */
 #ifndef MT_EVALUATE_NEEDS_H
 #define MT_EVALUATE_NEEDS_H
 
+#include "tuner/base/outcome.h"
 #include "tuner/worker/proto.h"
 #include "tuner/space/plan.h"
 
@@ -10,7 +11,8 @@ typedef struct mt_needed_kernel {
     const char *algorithm;  /* that launches it, for messages; NULL = the reference, or an input */
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
-    mt_place place;         /* of the section that launches it, for messages; path NULL = none */
+    uint64_t threads, smem_bytes; /* of a block, dynamic; 0 = the tool launches it as it may */
+    mt_place place, named;  /* of the section that launches it, and of what names the entry, for messages; path NULL = none */
 } mt_needed_kernel;
 
 typedef struct mt_needed_variable {
@@ -30,7 +32,8 @@ mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt
 mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_needs *needs, mt_error *err);
 void mt_needs_free(mt_needs *needs); /* zeroed struct is fine; zeroes it */
 
-/* The first need that code which compiled does not meet; nothing where log and cubin do not tell. */
-void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, mt_strbuf *why);
+/* The first need that code which compiled does not meet: the outcome is a compile error then, or illegal where it is a limit of the device; else it stays, as where log and cubin do not tell.
+ * *code: of all that the launches can run and read, "" where it can't be told; NULL = nobody asks. */
+void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, const mt_device_facts *facts, mt_outcome *outcome, mt_hash *code);
 
 #endif

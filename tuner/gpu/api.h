@@ -87,5 +87,7 @@ void mt_cuda_close(mt_cuda_api *api); /* zeroed struct is fine */
 const char *mt_cuda_error_name(const mt_cuda_api *api, CUresult code);
 /* The context is lost after it: only a new process helps. */
 bool mt_cuda_is_sticky(CUresult code);
+/* What a kernel does to itself, on any GPU. */
+bool mt_cuda_is_of_the_code(CUresult code);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tuner/base/cpp_name.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile_cache.h"
+#include "tuner/gpu/compile_headers.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
 #include "tuner/gpu/compile_reads.h"
@@ -165,12 +166,23 @@ done:
     return st;
 }
 
+/* What went wrong stands in front of warnings that came before it. */
+static mt_status add_failed_log(const char *log, mt_strbuf *text, mt_error *err)
+{
+    const char *error = mt_compile_first_error(log);
+    char *before = mt_strndup(log, error ? (size_t)(error - log) : 0);
+    if (before) mt_cpp_names_in(error ? error : log, text);
+    if (before) mt_cpp_names_in(before, text);
+    mt_free(before);
+    return before ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+}
+
 /* NVRTC's log with our hints in front, behind what is in `text` already: the first line is what a table of failures shows. */
 static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, int code, mt_strbuf *text, mt_compile_result *result, mt_error *err)
 {
     char *log = NULL;
     mt_status st = read_log(nvrtc, program, &log, err);
-    if (st == MT_OK && code != MT_NVRTC_SUCCESS && !mt_compile_tells_error(log)) st = ask_why(nvrtc, request, &log, err);
+    if (st == MT_OK && code != MT_NVRTC_SUCCESS && !mt_compile_first_error(log)) st = ask_why(nvrtc, request, &log, err);
     if (st != MT_OK) {
         mt_free(log);
         return st;
@@ -178,13 +190,13 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
     if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
         mt_compile_macro_hint(request, log, text);
-        mt_compile_include_hint(request, log, text);
-        mt_compile_stub_hint(request, text);
-        mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, text);
+        mt_compile_header_hints(request, log, nvrtc->include_dir, nvrtc->include_searched, text);
+        mt_compile_hints(log, text);
     }
-    if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, text);
+    if (code != MT_NVRTC_SUCCESS) st = add_failed_log(log, text, err);
     else mt_strbuf_add(text, log); /* read by others, who look for its names */
     mt_free(log);
+    if (st != MT_OK) return st;
     result->log = mt_strbuf_take(text);
     return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
 }

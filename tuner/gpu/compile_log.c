@@ -6,9 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/base/cpp_name.h"
-#include "tuner/space/host_header.h"
 
 typedef struct resources {
     uint32_t registers, spill_bytes, static_smem_bytes;
@@ -91,15 +89,15 @@ static bool says_error(const char *at, size_t length)
 }
 
 /* What stands in quotes is the user's: a warning may name a variable `error`. */
-bool mt_compile_tells_error(const char *log)
+const char *mt_compile_first_error(const char *log)
 {
     for (const char *line = log; *line; line += line[0] == '\n') {
         size_t length = strcspn(line, "\n"), told = strcspn(line, "\"'\n");
         for (const char *at = line; at < line + told; at++)
-            if ((at == line || at[-1] == ' ') && says_error(at, length - (size_t)(at - line))) return true;
+            if ((at == line || at[-1] == ' ') && says_error(at, length - (size_t)(at - line))) return line;
         line += length;
     }
-    return false;
+    return NULL;
 }
 
 /* Instructions that exist only in architecture-specific targets. ptxas names the instruction and the target it refused. */
@@ -120,49 +118,6 @@ static void add_target_hint(const char *log, mt_strbuf *hints)
         mt_strbuf_addf(hints, "msda-tune: %.*s needs %s\n", (int)length, found + 1, rules[i].needs);
         return;
     }
-}
-
-/* NVRTC 13.0 says `could not open source file "x.h" (no directories in search list)` without folders, and `cannot open source file "x.h"` with some. */
-const char *mt_compile_missing_header(const char *log, size_t *length)
-{
-    static const char text[] = "open source file \"";
-    const char *found = strstr(log, text);
-    if (!found) return NULL;
-    found += sizeof text - 1;
-    *length = strcspn(found, "\"\n");
-    return found;
-}
-
-/* Headers of the host that the user's files include are there as stubs: one that is missing all the same is wanted by a header of the toolkit. */
-static bool add_host_code_hint(const char *log, const char *name, const char *copy, mt_strbuf *hints)
-{
-    mt_strbuf stub = {0};
-    const char *line = name;
-    bool has_stub = mt_host_header_stub(copy, &stub);
-    mt_strbuf_free(&stub);
-    if (!has_stub) return false;
-    while (line > log && line[-1] != '\n') line--;
-    mt_strbuf_addf(hints, "msda-tune: %.*s includes the host's %s, which code for the GPU can't: expected a header for kernels; of CUB <cub/cub.cuh>, or those of cub/block/ and cub/warp/\n",
-                   (int)strcspn(line, "(\n"), line, copy);
-    return true;
-}
-
-static void add_header_hint(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
-{
-    size_t length;
-    const char *name = mt_compile_missing_header(log, &length);
-    char *copy = name ? mt_strndup(name, length) : NULL;
-    const char *instead = copy ? mt_host_header_instead(copy) : NULL;
-    bool is_told = copy && add_host_code_hint(log, name, copy, hints);
-    mt_free(copy);
-    if (is_told) return;
-    if (instead)
-        mt_strbuf_addf(hints, "msda-tune: %.*s is a header of the host, which code for the GPU can't include: expected %s\n", (int)length, name, instead);
-    else if (name && !include_dir)
-        mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %.*s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n",
-                       (int)length, name, searched);
-    else if (name)
-        mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", (int)length, name, include_dir);
 }
 
 /* `x.cu(1): error: identifier "uint" is undefined`: nvcc includes some of the host's headers unasked, NVRTC none. */
@@ -219,10 +174,9 @@ bool mt_compile_serialized(const char *log, mt_strbuf *why)
     return true;
 }
 
-void mt_compile_hints(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
+void mt_compile_hints(const char *log, mt_strbuf *hints)
 {
     add_target_hint(log, hints);
-    add_header_hint(log, include_dir, searched, hints);
     add_size_hint(log, hints);
     add_name_hint(log, hints);
 }

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-#include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/base/text.h"
-#include "tuner/gpu/compile_log.h"
 #include "tuner/space/directive.h"
 #include "tuner/space/option_words.h"
 
@@ -109,6 +106,15 @@ void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text)
     }
 }
 
+/* `behind`: the name in the guard, where the source's own directive gives what it is defined as. */
+static void add_other_value(const macro *m, const char *behind, mt_strbuf *why)
+{
+    const char *body = *behind == '(' ? behind : behind + strspn(behind, " \t");
+    size_t length = (size_t)(mt_directive_line_end(body) - body);
+    while (length && strchr(" \t", body[length - 1])) length--;
+    if (length) mt_strbuf_addf(why, ", as %.*s where it is %s", (int)(length < 60 ? length : 60), body, *m->value ? m->value : "empty");
+}
+
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why)
 {
     static const char *const expected[] = {"no #undef of it", "#ifndef around its own definition"};
@@ -117,18 +123,11 @@ bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt
     bool defines = word && strncmp(word, guard_words[1], strlen(guard_words[1])) == 0;
     if (!word || !find_macro(request, word + strlen(guard_words[defines]), &m)) return false;
     mt_strbuf_addf(why, "%s %.*s is not in effect: the source %sthe macro %.*s%s", kind_of(&m), (int)m.length, m.name, guard_words[defines], (int)m.length, m.name, defines ? " anew" : "");
+    add_other_value(&m, word + strlen(guard_words[defines]) + m.length, why);
     while (place > log && place[-1] != '\n') place--;
     if (strncmp(place, "msda-tune", 9) != 0) mt_strbuf_addf(why, " (%.*s)", (int)strcspn(place, ":\n"), place);
     mt_strbuf_addf(why, "; expected %s, or another name\n", expected[defines]);
     return true;
-}
-
-/* "FILE(LINE): error: …" of the .cu; a header of the user's may be another's work. */
-static bool is_of_the_source(const mt_compile_request *request, const char *line)
-{
-    const char *name = request->source->files[0].name;
-    size_t length = strlen(name);
-    return strncmp(line, name, length) == 0 && line[length] == '(';
 }
 
 void mt_compile_macro_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints)
@@ -137,7 +136,7 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
     if (!error) return;
     while (error > log && error[-1] != '\n') error--;
     shown = strchr(error, '\n');
-    bool is_own = is_of_the_source(request, error), is_no_name = strncmp(strstr(error, ": error: ") + 9, "expected an identifier", 22) == 0;
+    bool is_own = mt_source_file_of(request->source, error) == &request->source->files[0], is_no_name = strncmp(strstr(error, ": error: ") + 9, "expected an identifier", 22) == 0;
     if (!shown || (is_own && !is_no_name)) return; /* in one's own file a knob is used on purpose, but not as the name of something else */
     size_t length = strcspn(++shown, "\n"), caret = shown[length] ? strspn(shown + length + 1, " ") : 0;
     macro at = {0};
@@ -150,42 +149,4 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
     if (!at.name) return;
     mt_strbuf_addf(hints, "msda-tune: %.*s uses the name %.*s, which is the macro of a %s here: where that is not meant, rename it, or let knobs arrive as KNOB_… by [kernel] macros = KNOB_\n", (int)strcspn(error, ":\n"), error,
                    (int)at.length, at.name, kind_of(&at));
-}
-
-/* Between the letters of an include's name, in a text of the source or in an option: then no macro made it. */
-static bool is_spelled(const mt_compile_request *request, const char *name)
-{
-    bool is_found = false;
-    mt_strbuf forms[2] = {{0}, {0}};
-    mt_strbuf_addf(&forms[0], "<%s>", name);
-    mt_strbuf_addf(&forms[1], "\"%s\"", name);
-    for (size_t f = 0; f < 2; f++) {
-        for (size_t i = 0; i < request->source->file_count; i++) is_found |= strstr(request->source->files[i].text, mt_strbuf_text(&forms[f])) != NULL;
-        for (size_t i = 0; i < request->option_count; i++) is_found |= strstr(request->options[i], mt_strbuf_text(&forms[f])) != NULL;
-        mt_strbuf_free(&forms[f]);
-    }
-    return is_found;
-}
-
-void mt_compile_include_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints)
-{
-    size_t length;
-    const char *found = mt_compile_missing_header(log, &length);
-    char *name = found ? mt_strndup(found, length) : NULL;
-    if (name && !is_spelled(request, name))
-        mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
-    mt_free(name);
-}
-
-void mt_compile_stub_hint(const mt_compile_request *request, mt_strbuf *hints)
-{
-    char *folder = mt_path_folder(request->source->files[0].path);
-    for (size_t i = 1; folder && i < request->source->file_count; i++) {
-        const char *stub = mt_source_stub_name(&request->source->files[i]);
-        char *path = stub ? mt_path_join(folder, stub) : NULL;
-        if (path && mt_file_exists(path))
-            mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
-        mt_free(path);
-    }
-    mt_free(folder);
 }

@@ -14,9 +14,5 @@ void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text);
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why);
 /* Adds a line where the first error is in a header, at a line that holds the name of one of the request's macros. */
 void mt_compile_macro_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints);
-/* Adds a line where a file was not found whose name macros made: the tool can't have handed that over. */
-void mt_compile_include_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints);
-/* Adds a line for each stub of a host header that has the name of a file beside the source, which only quotes reach. */
-void mt_compile_stub_hint(const mt_compile_request *request, mt_strbuf *hints);
 
 #endif

@@ -195,18 +195,15 @@ done:
     return code;
 }
 
-static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, int max_threads, mt_strbuf *why)
+/* The driver's limit counts, which registers and launch bounds make; ours only says which of them it was. */
+static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, uint32_t max_threads, mt_strbuf *why)
 {
-    const mt_plan_launch *plan = ready->plan;
-    int64_t smem = (int64_t)ready->static_smem_bytes + plan->smem_bytes;
-    if ((int64_t)volume(plan->block) > max_threads) {
-        mt_strbuf_addf(why, "%s: a block of %u threads with %u registers each: its registers or launch bounds allow %d threads", plan->entry, volume(plan->block), ready->registers, max_threads);
-        return MT_REFUSAL_ILLEGAL;
-    }
-    if (smem <= gpu->facts.smem_optin) return MT_REFUSAL_NONE;
-    mt_strbuf_addf(why, "%s: %u bytes of static and %u of dynamic shared memory, a block may have %lld in all", plan->entry, ready->static_smem_bytes,
-                   plan->smem_bytes, (long long)gpu->facts.smem_optin);
-    return MT_REFUSAL_ILLEGAL;
+    uint32_t threads = volume(ready->plan->block);
+    const mt_kernel_code code = {threads > max_threads ? ready->registers : 0, ready->static_smem_bytes, max_threads};
+    char *illegal = mt_plan_code_illegal(ready->plan->entry, threads, ready->plan->smem_bytes, &code, &gpu->facts);
+    if (illegal) mt_strbuf_add(why, illegal);
+    mt_free(illegal);
+    return why->length ? MT_REFUSAL_ILLEGAL : MT_REFUSAL_NONE;
 }
 
 static CUresult opt_in(mt_gpu *gpu, const mt_ready *ready)
@@ -231,7 +228,7 @@ mt_refusal mt_ready_make(mt_gpu *gpu, CUmodule module, const mt_plan *plan, cons
     if (*code == CUDA_SUCCESS && !parameters_fit(gpu, plan, ready, why)) return MT_REFUSAL_LOAD;
     if (*code == CUDA_SUCCESS) *code = read_facts(gpu, ready, &max_threads);
     if (*code != CUDA_SUCCESS) return MT_REFUSAL_DRIVER;
-    mt_refusal refusal = check_block(gpu, ready, max_threads, why);
+    mt_refusal refusal = check_block(gpu, ready, (uint32_t)max_threads, why);
     if (refusal != MT_REFUSAL_NONE) return refusal;
     set_attributes(ready);
     *code = opt_in(gpu, ready);

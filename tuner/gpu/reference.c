@@ -71,16 +71,17 @@ static mt_status launch_one(mt_gpu *gpu, const mt_plan *plan, const mt_plan_laun
     CUresult code = CUDA_SUCCESS;
     switch (mt_ready_make(gpu, gpu->subject.support, plan, launch, &ready, &code, &why)) {
     case MT_REFUSAL_NONE:
-        MT_TRY_CU(mt_binding_launch(gpu, binding, plan, &ready), launch->entry);
-        MT_TRY_CU(gpu->cuda.cuStreamSynchronize(gpu->stream), launch->entry);
+        code = mt_binding_launch(gpu, binding, plan, &ready);
+        if (code == CUDA_SUCCESS) code = gpu->cuda.cuStreamSynchronize(gpu->stream);
+        if (code != CUDA_SUCCESS) st = mt_gpu_fail(gpu, code, err, launch->entry);
+        if (mt_cuda_is_of_the_code(code)) st = MT_ERR_SPEC; /* no other GPU would do better */
         break;
     case MT_REFUSAL_DRIVER:
         st = mt_gpu_fail(gpu, code, err, launch->entry);
         break;
     default:
-        st = MT_FAIL(err, MT_ERR_SPEC, "the reference can't be launched: %s", mt_strbuf_text(&why));
+        st = MT_FAIL(err, MT_ERR_SPEC, "can't be launched: %s", mt_strbuf_text(&why));
     }
-done:
     mt_strbuf_free(&why);
     return st;
 }
@@ -105,9 +106,9 @@ static mt_status check_traces(mt_gpu *gpu, const mt_spec *spec, const mt_input_s
     MT_TRY_CU(mt_tool_checksum(gpu, &spans), "checking the reference");
     MT_TRY_CU(mt_tool_report_read(gpu), "checking the reference");
     for (size_t k = 0; k < bands.count && st == MT_OK; k++)
-        if (gpu->report_host->band_first[k] != UINT64_MAX) st = MT_FAIL(err, MT_ERR_GPU, "the reference writes outside %s", spec->args[owner[k / 2]].name);
+        if (gpu->report_host->band_first[k] != UINT64_MAX) st = MT_FAIL(err, MT_ERR_SPEC, "the reference writes outside %s", spec->args[owner[k / 2]].name);
     for (size_t k = 0; k < spans.count && st == MT_OK; k++)
-        if (gpu->report_host->checksum[k] != set->input_sums[input[k]]) st = MT_FAIL(err, MT_ERR_GPU, "the reference changes its input %s", spec->args[input[k]].name);
+        if (gpu->report_host->checksum[k] != set->input_sums[input[k]]) st = MT_FAIL(err, MT_ERR_SPEC, "the reference changes its input %s", spec->args[input[k]].name);
 done:
     return st;
 }
@@ -208,7 +209,7 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     MT_TRY_CU(code, mt_strbuf_text(&why));
     MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, gpu->subject.support, set, true, &why), "filling variables");
     if (why.length) {
-        st = MT_FAIL(err, MT_ERR_SPEC, "the reference: %s", mt_strbuf_text(&why));
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s", mt_strbuf_text(&why));
         goto done;
     }
     for (size_t i = 0; i < plan.prepare_count; i++)

@@ -221,7 +221,9 @@ static mt_status make_reference(mt_gpu *gpu, const mt_subject_request *request, 
     mt_status st = mt_env_create(request->spec, request->shape, &gpu->facts, &env, err);
     if (st == MT_OK) st = mt_reference_make(gpu, request, env, set, err);
     mt_env_free(env);
-    return st;
+    if (st == MT_OK) return MT_OK;
+    mt_place place = mt_spec_place(request->spec, request->spec->reference_line);
+    return mt_error_prefix(err, st, "%s:%d: [kernel] reference", place.path, place.line);
 }
 
 mt_status mt_subject_inputs(mt_gpu *gpu, const mt_subject_request *request, const mt_plan *plan, size_t index, mt_input_set **out, mt_error *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/split.h"
 
@@ -52,6 +53,19 @@ static mt_status add_of_options(mt_askers *self, const char *options, mt_error *
     return st;
 }
 
+/* A knob's values define its macro, one at a time (macros.c). */
+static mt_status add_of_knob(mt_askers *self, const mt_param *param, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; param->is_string && i < param->value_count && st == MT_OK; i++) {
+        mt_strbuf value = {0};
+        mt_strbuf_addf(&value, "%s%s%s", param->is_verbatim ? "" : param->macro, param->is_verbatim ? "" : "_", param->strings[i]);
+        st = add_definition(self, param->macro, strlen(param->macro), mt_strbuf_text(&value), true, err);
+        mt_strbuf_free(&value);
+    }
+    return st;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const mt_definition *)a)->name, ((const mt_definition *)b)->name);
@@ -63,6 +77,7 @@ static mt_status collect(mt_askers *self, const mt_spec *spec, const mt_source *
     for (size_t i = 0; i < source->file_count; i++) MT_TRY(add_of_text(self, source->files[i].text, err));
     MT_TRY(add_of_options(self, spec->options, err));
     for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(add_of_options(self, spec->algorithms[i].options, err));
+    for (size_t i = 0; i < spec->param_count; i++) MT_TRY(add_of_knob(self, &spec->params[i], err));
     if (self->definition_count) qsort(self->definitions, self->definition_count, sizeof *self->definitions, by_name);
 done:
     return st;
@@ -145,6 +160,7 @@ void mt_askers_free(mt_askers *askers)
 /* ---- what they ask for ---- */
 
 static bool is_name_only(const mt_askers *self, const char *text, char end, const char *parameters, int *looked_up);
+static bool has_open(const mt_askers *self, const char *body, int *looked_up);
 
 static bool is_same(const char *word, size_t length, const char *other, size_t other_length)
 {
@@ -212,29 +228,133 @@ static bool is_name_only(const mt_askers *self, const char *text, char end, cons
     }
 }
 
-static mt_status refuse(const mt_source_file *file, const mt_directive *what, mt_error *err)
+static mt_status refuse(const mt_source_file *file, const mt_directive *what, const char *expected, mt_error *err)
 {
     int line = 1;
     for (const char *at = file->text; at < what->start; at++) line += *at == '\n';
-    const char *shown = what->kind == MT_DIRECTIVE_ASK ? what->name : what->name - 1;
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: the tool expands no macros, so that the file that this asks for may not be in the kernel's key; expected a name, or a macro that stands for one without ..", file->path,
-                   line, (int)strcspn(shown, "\n"), shown);
+    const char *shown = what->kind == MT_DIRECTIVE_PROBE ? what->name - 1 : what->name;
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: the tool expands no macros, so that the file that this asks for may not be in the kernel's key; expected %s", file->path, line, (int)strcspn(shown, "\n"), shown, expected);
 }
+
+/* ---- what asks unseen ---- */
+
+/* Without parentheses behind it the word may be handed on to where some are: __has_include itself, a macro with parameters, and what stands for one of them. Of words without a definition in the source
+ * those of the compiler and the toolkit count, which begin with _: a has_included is somebody's variable. */
+static bool is_open(const mt_askers *self, const char *word, size_t length, int *looked_up)
+{
+    const mt_directive_walk own = {.askers = self->names, .asker_count = self->count};
+    size_t count;
+    const mt_definition *all = mt_askers_definitions(self, word, length, &count);
+    if (!mt_directive_asks(&own, word, length)) return false;
+    bool is_found = count == 0 && *word == '_';
+    for (size_t i = 0; i < count && !is_found; i++) is_found = all[i].body[0] == '(' || ++*looked_up > MOST_MACROS || has_open(self, all[i].body, looked_up);
+    return is_found;
+}
+
+/* With parentheses behind it, a macro that makes such a word: what that asks for stands in the next ones. */
+static bool makes_open(const mt_askers *self, const char *word, size_t length, int *looked_up)
+{
+    size_t count;
+    bool is_found = false;
+    const mt_definition *all = mt_askers_definitions(self, word, length, &count);
+    for (size_t i = 0; i < count && !is_found; i++) is_found = all[i].body[0] == '(' && has_open(self, all[i].body, looked_up);
+    return is_found;
+}
+
+static bool has_open(const mt_askers *self, const char *body, int *looked_up)
+{
+    mt_directive_walk walk = {.text = body, .at = body, .is_inside = true, .tells_words = true}; /* a body is one line already */
+    mt_directive what;
+    mt_askers_know(self, &walk);
+    while (mt_directive_next(&walk, &what))
+        if (what.kind == MT_DIRECTIVE_WORD && is_open(self, what.name, what.length, looked_up)) return true;
+    return false;
+}
+
+/* `before`: the word in front, "defined", as in `defined(__has_include)`, or that of #ifdef. */
+static bool is_only_looked_for(const mt_directive *before, const mt_directive *word)
+{
+    static const char *const words[] = {"defined", "ifdef", "ifndef", "elifdef", "elifndef"};
+    const char *between = before->rest;
+    bool is_there = false;
+    for (size_t i = 0; before->name && i < sizeof words / sizeof *words; i++) is_there |= is_same(before->name, before->length, words[i], strlen(words[i]));
+    while (is_there && between < word->name && strchr(" \t(", *between)) between++;
+    return is_there && between == word->name;
+}
+
+/* The words that `##` could make of pieces, and which of their beginnings the words of the source make. */
+static const char pasted[] = "__has_include_next";
+enum { PASTED = sizeof pasted - 1, PASTED_SHORT = PASTED - 5 };
+
+typedef struct pieces {
+    uint32_t ends[PASTED]; /* of pieces that begin there: a bit each */
+} pieces;
+
+static void add_piece(pieces *self, const char *word, size_t length)
+{
+    for (size_t i = 0; i + length <= PASTED; i++)
+        if (strncmp(pasted + i, word, length) == 0 && !(i == 0 && length >= PASTED_SHORT)) self->ends[i] |= UINT32_C(1) << (i + length);
+}
+
+static void add_pieces_of(pieces *self, const char *body)
+{
+    mt_directive_walk walk = {.text = body, .at = body, .is_inside = true, .tells_words = true};
+    mt_directive what;
+    while (mt_directive_next(&walk, &what))
+        if (what.kind == MT_DIRECTIVE_WORD) add_piece(self, what.name, what.length);
+}
+
+static bool make_the_word(const pieces *self)
+{
+    uint32_t reached = 1;
+    for (size_t i = 0; i < PASTED; i++)
+        if (reached >> i & 1) reached |= self->ends[i];
+    return reached >> PASTED & 1 || reached >> PASTED_SHORT & 1;
+}
+
+static mt_status check_pieces(const mt_source *source, const mt_askers *self, mt_error *err)
+{
+    pieces all = {{0}};
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < self->definition_count; i++)
+        if (self->definitions[i].is_of_options) add_pieces_of(&all, self->definitions[i].body);
+    for (size_t i = 0; i < source->file_count && st == MT_OK; i++) {
+        mt_directive_walk walk;
+        mt_directive what;
+        st = mt_directive_open(source->files[i].text, &walk, err);
+        walk.tells_words = true;
+        while (st == MT_OK && mt_directive_next(&walk, &what)) {
+            if (what.kind == MT_DIRECTIVE_WORD) add_piece(&all, what.name, what.length);
+            if (what.kind == MT_DIRECTIVE_WORD && make_the_word(&all)) st = refuse(&source->files[i], &what, "__has_include written out, and not pasted of words of the source, of which this is one", err);
+        }
+        mt_directive_close(&walk);
+    }
+    return st;
+}
+
+/* ---- the check ---- */
 
 static mt_status check_text(const mt_askers *self, const mt_source_file *file, mt_error *err)
 {
     mt_directive_walk walk;
-    mt_directive what;
+    mt_directive what, before = {0};
     const char *parameters = NULL, *end = NULL; /* of the last macro that was defined */
     mt_status st = mt_directive_open(file->text, &walk, err);
     mt_askers_know(self, &walk);
+    walk.tells_words = true;
     while (st == MT_OK && mt_directive_next(&walk, &what)) {
         int looked_up = 0;
         bool is_good = true, is_in_macro = end && what.rest <= end;
+        const char *expected = "a name, or a macro that stands for one without ..";
         if (what.kind == MT_DIRECTIVE_DEFINE) end = mt_directive_line_end(parameters = what.rest);
-        if (what.kind == MT_DIRECTIVE_ASK) is_good = is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL, &looked_up);
+        if (what.kind == MT_DIRECTIVE_ASK) is_good = !makes_open(self, what.name, what.length, &looked_up) && is_name_only(self, what.rest, ')', is_in_macro ? parameters : NULL, &looked_up);
         if (what.kind == MT_DIRECTIVE_PROBE && what.form == '<' && is_in_macro) is_good = stays(self, &what, parameters);
-        if (!is_good) st = refuse(file, &what, err);
+        if (what.kind == MT_DIRECTIVE_WORD && !is_in_macro) {
+            is_good = !is_open(self, what.name, what.length, &looked_up) || is_only_looked_for(&before, &what);
+            expected = "the file's name in parentheses behind it";
+        }
+        if (!is_good) st = refuse(file, &what, expected, err);
+        before = what;
     }
     mt_directive_close(&walk);
     return st;
@@ -242,8 +362,7 @@ static mt_status check_text(const mt_askers *self, const mt_source_file *file, m
 
 mt_status mt_askers_check(const mt_source *source, const mt_askers *askers, mt_error *err)
 {
-    mt_status st = MT_OK;
-    if (!asks(source)) return MT_OK;
-    for (size_t i = 0; i < source->file_count && st == MT_OK; i++) st = check_text(askers, &source->files[i], err);
+    mt_status st = check_pieces(source, askers, err);
+    for (size_t i = 0; i < source->file_count && st == MT_OK && asks(source); i++) st = check_text(askers, &source->files[i], err);
     return st;
 }

@@ -9,13 +9,13 @@
 
 typedef struct mt_definition {
     char *name, *body;  /* owned; the body: what stands behind the name in its line, parameters too */
-    bool is_of_options;
+    bool is_of_options; /* or of a knob */
 } mt_definition;
 
 typedef struct mt_askers {
     char **names; /* macros whose body asks, or has a macro that does */
     size_t count;
-    mt_definition *definitions; /* of all macros of the source and the options, sorted */
+    mt_definition *definitions; /* of all macros of the source, the options and the knobs, sorted */
     size_t definition_count, definition_capacity;
 } mt_askers; /* zeroed struct is empty */
 

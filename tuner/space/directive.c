@@ -250,6 +250,13 @@ static bool read_probe(const mt_directive_walk *walk, const char *at, size_t len
     return true;
 }
 
+static bool read_word(const char *at, size_t length, mt_directive *found, const char **start)
+{
+    *start = at;
+    *found = (mt_directive){.kind = MT_DIRECTIVE_WORD, .name = at, .length = length, .rest = at + length};
+    return true;
+}
+
 /* 1'000 is a number. */
 static bool separates_digits(const char *text, const char *at)
 {
@@ -270,7 +277,7 @@ static bool step(mt_directive_walk *walk, const char *text, mt_directive *found,
         walk->at = is_found ? found->rest : at + mark_length(at);
     } else if (length) {
         const char *raw = skip_raw(walk, at, length);
-        is_found = !raw && read_probe(walk, at, length, found, start);
+        is_found = !raw && (read_probe(walk, at, length, found, start) || (walk->tells_words && read_word(at, length, found, start)));
         walk->at = is_found ? found->rest : raw ? raw : at + length;
     } else {
         walk->at = *at == '"' || (*at == '\'' && !separates_digits(text, at)) ? skip_literal(at) : at + 1;

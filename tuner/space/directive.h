@@ -14,7 +14,8 @@ typedef enum mt_directive_kind {
     MT_DIRECTIVE_PROBE,    /* __has_include("…"), __has_include_next(<…>) */
     MT_DIRECTIVE_ASK,      /* the same of anything else, or through a macro: `name` is the word that asks, what it asks for is at `rest` */
     MT_DIRECTIVE_DEFINE,   /* `name` is the macro; its parameters or its body are at `rest` */
-    MT_DIRECTIVE_UNDEFINE  /* `name` is the macro */
+    MT_DIRECTIVE_UNDEFINE, /* `name` is the macro */
+    MT_DIRECTIVE_WORD      /* any other word of code, `name`; of a walk that tells words */
 } mt_directive_kind;
 
 typedef struct mt_directive {
@@ -34,6 +35,7 @@ typedef struct mt_directive_walk {
     size_t joint_count;
     const char *at;     /* in the joined text */
     bool is_inside;     /* behind the first letter of a line */
+    bool tells_words;
     char *const *askers; /* borrowed: macros that ask for files; those with has_include in the name do anyway */
     size_t asker_count;
 } mt_directive_walk;

@@ -39,17 +39,17 @@ uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source)
     return idle;
 }
 
-void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *why, const char *why_many, mt_strbuf *text)
+void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *where, const char *why, mt_strbuf *text)
 {
     mt_strbuf names = {0};
     size_t count = 0;
     for (size_t i = 0; i < spec->param_count; i++)
         if (knobs >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", spec->params[i].name);
-    if (count) mt_strbuf_addf(text, "knob%s %s change%s nothing: %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", count == 1 ? why : why_many);
+    if (count) mt_strbuf_addf(text, "knob%s %s change%s nothing%s: %s reads %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", where, why, count == 1 ? "it" : "them");
     mt_strbuf_free(&names);
 }
 
 void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text)
 {
-    mt_idle_tell(spec, idle, "neither the source nor a launch, an argument or an option reads it", "neither the source nor a launch, an argument or an option reads them", text);
+    mt_idle_tell(spec, idle, "", "neither the source nor a launch, an argument or an option", text);
 }

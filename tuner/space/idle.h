@@ -8,8 +8,8 @@
 /* Bit i: spec->params[i] stands in no file of the source, and no launch, argument, option or other knob's `when` reads it. What constraints read does not count. Without bits where words
  * can't tell, as with names pasted by ##. */
 uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source);
-/* Adds "knob A changes nothing: WHY"; `why_many` where there are several. Nothing where there is none. */
-void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *why, const char *why_many, mt_strbuf *text);
+/* Adds "knob A changes nothingWHERE: WHY reads it". Nothing where there is none. */
+void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *where, const char *why, mt_strbuf *text);
 /* The same of mt_idle_knobs. */
 void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text);
 /* Bit i: a launch, an argument, an option or another knob's `when` reads spec->params[i]. */

@@ -143,8 +143,9 @@ static mt_status check_expanded(const mt_env *env, const char *expanded, mt_erro
     mt_word word;
     const char *at = expanded;
     mt_status st = mt_word_next(&at, &word, err);
+    const char *refusal = mt_word_refusal(word.kind);
     if (st == MT_OK && word.kind != MT_WORD_END && word.kind != MT_WORD_PLAIN)
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s: a knob makes this an option that reads files; expected its name and path written out, so that they are part of the kernel's key", mt_env_spec(env)->path, expanded);
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s, which a knob makes: %s", mt_env_spec(env)->path, expanded, refusal ? refusal : "a folder or header that a knob names is not in the kernel's key; expected it written out");
     mt_free(word.text);
     return st;
 }

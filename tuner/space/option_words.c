@@ -80,22 +80,43 @@ static bool may_be_handed_on(int part, const char *value)
     return false;
 }
 
-/* By what stands anywhere in it. Options that write files are among them: a search space names no place to write to. */
-static bool opens_a_file(const char *word)
+/* By what stands anywhere in it, or by its name; the first that fits counts. Folders have other compilers' words here, since what to write instead is the same. */
+static const struct { const char *text; enum { ANYWHERE, BEGINNING, NAME } place; mt_word_kind kind; } refused[] = {
+    {"use-pch", ANYWHERE, MT_WORD_FILE}, {"options-file", ANYWHERE, MT_WORD_FILE}, {"optf", ANYWHERE, MT_WORD_FILE}, {"include", ANYWHERE, MT_WORD_FILE}, {"apply-controls", ANYWHERE, MT_WORD_FILE},
+    {"-isystem", BEGINNING, MT_WORD_FILE}, {"-iquote", BEGINNING, MT_WORD_FILE}, {"-idirafter", BEGINNING, MT_WORD_FILE}, {"-imacros", BEGINNING, MT_WORD_FILE}, {"-isysroot", BEGINNING, MT_WORD_FILE},
+    {"-iprefix", BEGINNING, MT_WORD_FILE}, {"-iwithprefix", BEGINNING, MT_WORD_FILE},
+    {"pch", ANYWHERE, MT_WORD_OUTPUT}, {"output-file", ANYWHERE, MT_WORD_OUTPUT}, {"stats-file", ANYWHERE, MT_WORD_OUTPUT}, {"device-time-trace", ANYWHERE, MT_WORD_OUTPUT},
+    {"-time", NAME, MT_WORD_OUTPUT}, {"--time", NAME, MT_WORD_OUTPUT}, {"-o", NAME, MT_WORD_OUTPUT},
+    {"-arch", NAME, MT_WORD_TARGET}, {"--gpu-architecture", NAME, MT_WORD_TARGET}, {"-fdevice-syntax-only", NAME, MT_WORD_TARGET}, {"--fdevice-syntax-only", NAME, MT_WORD_TARGET},
+};
+
+static bool is_refused(const char *word, size_t i)
 {
-    static const char *const parts[] = {"pch", "options-file", "optf", "include", "apply-controls", "output-file", "stats-file", "device-time-trace", "-time="}, *const whole[] = {"-time", "--time", "-o"};
-    static const char *const folders[] = {"-isystem", "-iquote", "-idirafter", "-imacros", "-isysroot", "-iprefix", "-iwithprefix"}; /* other compilers' words; NVRTC has them not, but what to write instead is the same */
-    if (*word == '@') return true;
-    if (*word != '-' || behind(word, "-D") || behind(word, "--define-macro") || strcmp(word, "--no-source-include") == 0) return false;
+    const char *rest = behind(word, refused[i].text);
+    if (refused[i].place == ANYWHERE) return strstr(word, refused[i].text) != NULL;
+    return rest && (refused[i].place == BEGINNING || !*rest || *rest == '=');
+}
+
+static mt_word_kind kind_of(const char *word)
+{
+    if (*word == '@') return MT_WORD_FILE;
+    if (*word != '-' || behind(word, "-D") || behind(word, "--define-macro") || strcmp(word, "--no-source-include") == 0) return MT_WORD_PLAIN;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (is_refused(word, i)) return refused[i].kind;
     size_t pass = pass_of(word);
-    if (pass < sizeof passes / sizeof *passes && !may_be_handed_on((int)passes[pass].part, word + strlen(passes[pass].name) + (word[strlen(passes[pass].name)] == '='))) return true;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(word, parts[i])) return true;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(word, whole[i]) == 0) return true;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (behind(word, folders[i])) return true;
-    return false;
+    if (pass == sizeof passes / sizeof *passes) return MT_WORD_PLAIN;
+    const char *value = word + strlen(passes[pass].name);
+    return may_be_handed_on((int)passes[pass].part, value + (*value == '=')) ? MT_WORD_PLAIN : MT_WORD_FILE;
+}
+
+const char *mt_word_refusal(mt_word_kind kind)
+{
+    switch (kind) {
+    case MT_WORD_FILE: return "the tool can't see which files this reads; expected options written out, and headers by -I, -include or [kernel] include";
+    case MT_WORD_OUTPUT: return "this writes a file, and compiles have no place for one: many run at a time, and none where the code is known already; expected no such option";
+    case MT_WORD_TARGET: return "the GPU, or --arch, says what is compiled for; expected no such option";
+    default: return NULL;
+    }
 }
 
 static char *take(const char **at)
@@ -143,7 +164,7 @@ mt_status mt_word_next(const char **at, mt_word *word, mt_error *err)
         mt_free(text);
         text = copy;
     } else if (text) {
-        word->kind = opens_a_file(text) ? MT_WORD_FILE : MT_WORD_PLAIN;
+        word->kind = kind_of(text);
     }
     word->text = text;
     return text ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "options: out of memory");

@@ -1,6 +1,6 @@
 /* The hardware's rules, checked before anything is compiled. Sources: CUDA C++ Programming Guide (technical specifications, clusters),
  * driver API (cuTensorMapEncodeTiled, cuLaunchKernelEx). Rules that only the compiled kernel can tell (registers, static shared
- * memory, resident clusters) are the device worker's. */
+ * memory) are below; resident clusters are the device worker's. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -241,4 +241,26 @@ char *mt_plan_illegal(const mt_env *env, const mt_plan *plan)
     for (size_t i = 0; !broken && i < plan->prepare_count; i++) broken = check_launch(env, plan, "prepare", &plan->prepares[i]);
     for (size_t i = 0; !broken && i < plan->launch_count; i++) broken = check_launch(env, plan, "launch", &plan->launches[i]);
     return broken;
+}
+
+/* ---- compiled code ---- */
+
+/* Registers are given out by warp, and to all parts of an SM alike (cuda_occupancy.h). Facts that are 0, as a recording's GPU may have them, are not known. */
+static uint64_t most_threads_by_registers(uint32_t registers, const mt_device_facts *facts)
+{
+    enum { WARP = 32, UNIT = 256 };
+    uint64_t parts = facts->cc == 60 ? 2 : 4, of_a_warp = ((uint64_t)registers * WARP + UNIT - 1) / UNIT * UNIT;
+    return of_a_warp && facts->regs_per_sm ? (uint64_t)facts->regs_per_sm / of_a_warp / parts * parts * WARP : threads_limit;
+}
+
+char *mt_plan_code_illegal(const char *entry, uint64_t threads, uint64_t dynamic_bytes, const mt_kernel_code *code, const mt_device_facts *facts)
+{
+    uint64_t most = most_threads_by_registers(code->registers, facts);
+    if (threads > most)
+        return rule("%s: a block of %" PRIu64 " threads with %" PRIu32 " registers each: the %" PRId64 " registers of an SM allow %" PRIu64 " threads", entry, threads, code->registers, facts->regs_per_sm, most);
+    if (code->most_threads && threads > code->most_threads)
+        return rule("%s: a block of %" PRIu64 " threads: its launch bounds allow %" PRIu32, entry, threads, code->most_threads);
+    if (facts->smem_optin && code->static_smem_bytes + dynamic_bytes > (uint64_t)facts->smem_optin)
+        return rule("%s: %" PRIu32 " bytes of static and %" PRIu64 " of dynamic shared memory: the limit is %" PRId64 " in all (device.smem_optin)", entry, code->static_smem_bytes, dynamic_bytes, facts->smem_optin);
+    return NULL;
 }

@@ -79,7 +79,8 @@ static mt_status take_kernel_words(loader *self, mt_error *err)
     mt_word word;
     mt_status st;
     for (const char *at = self->spec->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
-        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected options written out, and headers by -I, -include or [kernel] include", err);
+        const char *refusal = mt_word_refusal(word.kind);
+        if (refusal) st = refuse_word(self->spec, "[kernel]", &word, refusal, err);
         if (word.kind == MT_WORD_PLAIN) st = check_plain_word(self->spec, "[kernel]", &word, err);
         if (word.kind == MT_WORD_FOLDER) st = add_folder(self, &word, err);
         if (word.kind == MT_WORD_HEADER) {
@@ -99,7 +100,8 @@ static mt_status check_variant_words(const mt_spec *spec, const mt_algorithm *va
     for (const char *at = variant->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
         mt_strbuf where = {0};
         mt_strbuf_addf(&where, "[algorithm %s]", variant->name);
-        if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
+        const char *refusal = mt_word_refusal(word.kind);
+        if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, refusal ? refusal : "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
         else st = check_plain_word(spec, mt_strbuf_text(&where), &word, err);
         mt_strbuf_free(&where);
         mt_free(word.text);
@@ -463,19 +465,20 @@ done:
 
 /* ---- loading ---- */
 
-/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source. `text`: what includes it. */
+/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source, or of the toolkit. `text`: what includes it. */
 static mt_status add_header(loader *self, const char *name, mt_strbuf *text, mt_error *err)
 {
     const mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE, .form = '"'};
     const char *slash = strrchr(name, '/');
     char *path = NULL;
-    size_t index;
+    size_t index = SIZE_MAX;
     int folder = NO_FOLDER;
     mt_status st = look_beside(self->spec->path, name, &path, err);
     if (st == MT_OK && !path) st = find_file(self, 0, &what, name, &path, &folder, err);
-    if (st == MT_OK && !path) st = MT_FAIL(err, MT_ERR_SPEC, "%s: [kernel] options: -include=%s: no such file", self->spec->path, name);
-    if (st == MT_OK) st = take_path(self, 0, path, folder, slash ? slash + 1 : name, &index, err);
-    if (st == MT_OK) mt_strbuf_addf(text, "#include \"%s\"\n", self->source->files[index].name);
+    if (st == MT_OK && !path && (*name == '/' || mt_directive_leads_out(name, strlen(name)))) st = MT_FAIL(err, MT_ERR_SPEC, "%s: [kernel] options: -include=%s: no such file", self->spec->path, name);
+    if (st == MT_OK) st = path ? take_path(self, 0, path, folder, slash ? slash + 1 : name, &index, err) : take_stub(self, 0, name, &index, err);
+    if (st == MT_OK && index == SIZE_MAX) mt_strbuf_addf(text, "#include <%s>\n", name); /* the toolkit's, or none: the compiler knows */
+    else if (st == MT_OK) mt_strbuf_addf(text, "#include \"%s\"\n", self->source->files[index].name);
     return st;
 }
 
@@ -532,6 +535,15 @@ done:
     free_loader(&self);
     if (st != MT_OK) mt_source_free(source);
     return st;
+}
+
+const mt_source_file *mt_source_file_of(const mt_source *source, const char *line)
+{
+    for (size_t i = 0; i < source->file_count; i++) {
+        size_t length = strlen(source->files[i].name);
+        if (strncmp(line, source->files[i].name, length) == 0 && line[length] == '(') return &source->files[i];
+    }
+    return NULL;
 }
 
 void mt_source_free(mt_source *source)

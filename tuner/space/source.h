@@ -12,6 +12,8 @@
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err);
 /* The host header whose stub the file is; NULL: one of the user's. */
 const char *mt_source_stub_name(const mt_source_file *file);
+/* The file that a line of a compiler's log is of, "NAME(LINE): …"; NULL: none of the source's. */
+const mt_source_file *mt_source_file_of(const mt_source *source, const char *line);
 void mt_source_free(mt_source *source); /* zeroed struct is fine */
 /* Identity of the kernel: source, includes, options without paths, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err);

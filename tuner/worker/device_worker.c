@@ -298,7 +298,9 @@ static void attribute_death(mt_device_worker *self, const mt_worker_death *death
         requeue(&self->order);
     } else {
         mt_error error;
-        mt_error_set(&error, MT_ERR_GPU, "the inputs or the reference could not be made: %s", mt_strbuf_text(&text));
+        const mt_place *place = &self->options.reference;
+        if (self->order.work == MT_WORK_REFERENCE && place->path) mt_error_set(&error, death->is_lost ? MT_ERR_GPU : MT_ERR_SPEC, "%s:%d: [kernel] reference: %s", place->path, place->line, mt_strbuf_text(&text));
+        else mt_error_set(&error, MT_ERR_GPU, "the inputs could not be made: %s", mt_strbuf_text(&text));
         fail_with(self, &error);
     }
     mt_strbuf_free(&text);

@@ -17,6 +17,7 @@
 
 #include <uv.h>
 
+#include "tuner/space/ini.h"
 #include "tuner/worker/proto.h"
 
 typedef struct mt_device_worker mt_device_worker;
@@ -26,6 +27,7 @@ typedef struct mt_device_worker_options {
     int device, bundle_fd;
     const char *const *env;
     double variant_limit_s, subject_limit_s;
+    mt_place reference; /* of the key in [kernel], for messages; its path is borrowed */
     /* The evaluation ended; the callee may take outcome and launch_json (and sets them NULL / zero). */
     void (*done)(void *context, uint64_t id, mt_outcome *outcome, char **launch_json);
     void (*foreign)(void *context, int count); /* other processes on the GPU, told before each `done`; −1 = unknown */

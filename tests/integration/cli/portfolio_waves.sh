@@ -13,7 +13,7 @@ note "without a model it follows the blocks, which the library computes by the s
 sed -E 's/,"model":\{"lets":\[[^]]*\],"time_ns":"([^"\\]|\\.)*"\}//' "$data/../../db/tuned/gemm.h200.jsonl" >t.jsonl
 "$tool" import --as measured --db t.sqlite t.jsonl >/dev/null 2>&1
 "$tool" portfolio --kernel gemm --db t.sqlite | tr -s '\n ' ' ' | grep -o 'times follow (blocks/SM)^0\.'
-"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_256 --set M=9000 | grep -oE '^ *waves: .* is taken'
+"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_1024 --set M=9000 | grep -oE '^ *waves: .* is taken'
 note "from rows without launches nothing is known of blocks"
 sed -E 's/,"launch":\{.*\}\]\}//' t.jsonl >bare.jsonl
 "$tool" import --as measured --db bare.sqlite bare.jsonl >/dev/null 2>&1

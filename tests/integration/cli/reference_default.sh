@@ -41,6 +41,11 @@ mt --space excluded.ini --db k.sqlite --jobs 1 --quiet
 note "one that does not compile either"
 sed 's/ok, wrong/ok, compile_error default compile_error/' k.ini >broken.ini
 mt --space broken.ini --db k.sqlite --jobs 1 --quiet
+note "nor one that faults or writes elsewhere: the line that names it is told, and no GPU is blamed"
+for way in illegal_address oob; do
+  sed "s/ok, wrong/ok, $way default $way/" k.ini >$way.ini
+  mt --space $way.ini --db k.sqlite --jobs 1 --quiet
+done
 note "a launch of the reference beside it; a name that is none"
 printf '[launch reference 1]\nargs = out\ngrid = 1\nblock = 1\n' | cat k.ini - >launch.ini
 mt --space launch.ini --db k.sqlite --jobs 1 --quiet

@@ -56,3 +56,6 @@ energy --objective energy
 sed 's/^\[tune\]/[tune]\nobjective = edp/' near.ini >edp.ini
 grep -q '^objective' edp.ini && "$tool" --space edp.ini --db edp.sqlite --jobs 1 --quiet --budget 5 2>&1 | grep -E 'warning|picked'
 unset MSDA_TUNE_FAKE_ENERGY
+note "a database where strangers may put a -wal beside it: what it knows is not asked, and that is said once"
+mkdir shared && chmod 1777 shared
+mt --space near.ini --db shared/t.sqlite --jobs 1 --quiet | grep 'begin without' | sed "s#$PWD#.#"

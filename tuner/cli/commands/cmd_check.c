@@ -59,7 +59,7 @@ typedef struct checking {
     size_t failed, illegal; /* of them */
     mt_check_json json;
     uint64_t idle;     /* knobs that the source does not hold, by index */
-    uint64_t compared, differing; /* knobs whose values were compiled at points equal otherwise, and gave different code somewhere */
+    mt_check_changes *changes; /* of each algorithm of the spec */
 } checking;
 
 /* The points of one shape and where their compiles stand. */
@@ -76,31 +76,34 @@ static void warn(checking *c, const char *text)
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
 
-static void warn_before(checking *c)
+static void warn_lines(checking *c, const mt_strbuf *lines)
 {
-    mt_strbuf taken = {0}, idle = {0};
-    c->idle = mt_idle_knobs(c->spec, &c->source);
-    mt_idle_tell_unread(c->spec, c->idle, &idle);
-    if (idle.length) warn(c, mt_strbuf_text(&idle));
-    mt_strbuf_free(&idle);
-    mt_check_taken_names(c->spec, &c->source, &taken);
-    for (const char *line = mt_strbuf_text(&taken); *line;) {
+    for (const char *line = mt_strbuf_text(lines); *line;) {
         size_t length = strcspn(line, "\n");
         char *text = mt_strndup(line, length);
-        if (text) warn(c, text);
+        if (text && *text) warn(c, text);
         mt_free(text);
-        line += length + 1;
+        line += length + (line[length] == '\n');
     }
-    mt_strbuf_free(&taken);
+}
+
+static void warn_before(checking *c)
+{
+    mt_strbuf text = {0};
+    c->idle = mt_idle_knobs(c->spec, &c->source);
+    mt_idle_tell_unread(c->spec, c->idle, &text);
+    mt_strbuf_add(&text, "\n");
+    mt_check_taken_names(c->spec, &c->source, &text);
+    warn_lines(c, &text);
+    mt_strbuf_free(&text);
 }
 
 /* A knob that a launch or an argument reads may well leave the code alone. */
 static void warn_after(checking *c)
 {
-    uint64_t same = c->compared & ~c->differing & ~c->idle & ~mt_knobs_of_expressions(c->spec);
     mt_strbuf text = {0};
-    mt_idle_tell(c->spec, same, "every value compiles to the same code, and no launch, argument or option reads it", "every value compiles to the same code, and no launch, argument or option reads them", &text);
-    if (text.length) warn(c, mt_strbuf_text(&text));
+    mt_check_same_code(c->spec, c->changes, c->idle | mt_knobs_of_expressions(c->spec), &text);
+    warn_lines(c, &text);
     mt_strbuf_free(&text);
 }
 
@@ -121,7 +124,8 @@ static mt_status open_all(checking *c, mt_error *err)
     warn_before(c);
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
-    if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
+    c->changes = mt_alloc(c->spec->algorithm_count, sizeof *c->changes);
+    if (!c->spaces || !c->changes || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
     MT_TRY(mt_process_limits_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "check: no event loop");
     c->loop_open = true;
@@ -145,6 +149,7 @@ static void close_all(checking *c)
     mt_requested_shapes_free(&c->wanted);
     mt_check_json_free(&c->json);
     mt_free(c->spaces);
+    mt_free(c->changes);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
 }
@@ -182,6 +187,15 @@ static mt_status submit_next(checking *c, batch *b, mt_error *err)
     return c->evaluator->ops->submit(c->evaluator, &trial, err);
 }
 
+static void warn_of_default_code(checking *c, const batch *b, size_t index, const mt_outcome *outcome)
+{
+    mt_strbuf why = {0};
+    bool is_compiled = outcome->cubin.hex[0] != '\0'; /* else it was told before */
+    if (outcome->kind == MT_OUTCOME_ILLEGAL && is_compiled) mt_check_default_code(c->spaces[b->subject], index, outcome->text, &why);
+    if (why.length) warn(c, mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
+}
+
 static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_error *err)
 {
     mt_event event = {0};
@@ -191,7 +205,8 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     size_t i = (size_t)(event.trial - b->first_id);
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
-    if (event.outcome.kind == MT_OUTCOME_OK) mt_check_codes_add(&b->codes, &point, &event.outcome.cubin);
+    warn_of_default_code(c, b, b->points[i], &event.outcome);
+    if (event.outcome.kind == MT_OUTCOME_OK) mt_check_codes_add(&b->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
     mt_free(event.cubin_path);
@@ -270,7 +285,7 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
     c->failed += table.failed;
     c->illegal += table.illegal;
-    mt_check_codes_compare(&b.codes, c->spec, &c->compared, &c->differing);
+    mt_check_codes_compare(&b.codes, c->spec, c->changes);
 done:
     mt_check_codes_free(&b.codes);
     for (size_t i = 0; b.texts && i < b.count; i++) mt_free(b.texts[i]);

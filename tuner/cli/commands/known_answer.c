@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
 #include "tuner/cli/commands/lookup_query.h"
 
 tunelookup_device mt_known_answer_device(const mt_device_facts *facts)
@@ -27,11 +28,16 @@ void mt_known_answer_close(mt_known_answer *answer)
 }
 
 /* The newest source that a file knows may answer: what was fast before an edit is worth a try after it. */
-static size_t ask(mt_plan_cache *file, const mt_known_answer *answer, const mt_lookup_query *asked, tunelookup_result *results)
+static size_t ask(mt_plan_cache *file, mt_known_answer *answer, const mt_lookup_query *asked, tunelookup_result *results)
 {
     const tunelookup_device device = mt_known_answer_device(answer->facts);
     size_t count = 0;
-    const tunelookup_plan *plan = mt_plan_cache_get(file, &device, answer->spec->name, asked, NULL);
+    tunelookup_status why;
+    const tunelookup_plan *plan = mt_plan_cache_get(file, &device, answer->spec->name, asked, &why);
+    if (why == TUNELOOKUP_ERR_UNTRUSTED && !answer->has_warned) {
+        mt_log_warn("searches begin without what is known there: %s", tunelookup_detail());
+        answer->has_warned = true;
+    }
     return plan && tunelookup_find_several(plan, asked->numbers, results, MT_KNOWN_ANSWERS, &count) == TUNELOOKUP_OK ? count : 0;
 }
 

@@ -12,6 +12,7 @@ typedef struct mt_known_answer {
     const mt_device_facts *facts;
     mt_plan_cache files[MT_KNOWN_FILES]; /* the database that is tuned into, then the user's over the shipped ones */
     tunelookup_result results[MT_KNOWN_FILES][MT_KNOWN_ANSWERS]; /* of the last call: their texts are what it gave */
+    bool has_warned;       /* that a file is not trusted: once */
 } mt_known_answer;
 
 /* A file that is refused answers nothing, and whoever writes into it says why. `db`: the path that is tuned into; borrowed. */

@@ -52,3 +52,10 @@ mt_status mt_check_default(const mt_space *space, const mt_device_facts *facts, 
     mt_env_free(env);
     return st;
 }
+
+void mt_check_default_code(const mt_space *space, size_t index, const char *rule, mt_strbuf *why)
+{
+    size_t own;
+    mt_error ignored;
+    if (mt_space_spec(space)->default_count <= 1 && find(space, 0, &own, &ignored) == MT_OK && own == index) tell_illegal(space, index, rule, why);
+}

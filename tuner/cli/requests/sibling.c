@@ -9,6 +9,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/session/session.h"
 
@@ -55,9 +56,11 @@ static void print_lines(mt_sibling *self, struct stream *stream, bool is_end)
     for (;;) {
         size_t length = strcspn(text, "\n");
         if (!text[length] && !(is_end && length)) break;
-        self->before_line(self->context);
-        fprintf(stream->out, "[%s] %.*s\n", self->name, (int)length, text);
-        fflush(stream->out);
+        if (!mt_log_has_warned(text, length)) { /* of what both are given, such as the search space */
+            self->before_line(self->context);
+            fprintf(stream->out, "[%s] %.*s\n", self->name, (int)length, text);
+            fflush(stream->out);
+        }
         text += length + (text[length] == '\n');
     }
     size_t left = strlen(text);

@@ -1,12 +1,14 @@
-/* What compiled code says of its kernels' parameters and of its variables. The driver says it too, but needs a GPU. */
-#ifndef MT_EVALUATE_PARAMETERS_H
-#define MT_EVALUATE_PARAMETERS_H
+/* What compiled code says of its kernels and variables. The driver says it too, but needs a GPU. */
+#ifndef MT_EVALUATE_CUBIN_H
+#define MT_EVALUATE_CUBIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/plan.h"
 
 enum { MT_PARAMETERS_MOST = 256 };
 
@@ -21,5 +23,9 @@ bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_p
 bool mt_kernels_read(const void *cubin, size_t bytes, mt_strbuf *names);
 /* Size of a __constant__ or __device__ variable. 0: there is none of this name; -1: it can't be told. */
 int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name);
+/* What a launch of the kernel must fit; 0: it can't be told, or there is no such limit. `reserved`: bytes of shared memory that the driver reserves of each block. */
+void mt_kernel_code_read(const void *cubin, size_t bytes, const char *entry, uint32_t reserved, mt_kernel_code *code);
+/* Of all that launches of these kernels (lines of a text) can run and read: code, constants, variables, but not what other kernels alone have. false: it can't be told. */
+bool mt_code_hash(const void *cubin, size_t bytes, const char *entries, mt_hash *hash);
 
 #endif
