@@ -162,8 +162,8 @@ static void add_means(const mt_report_data *data, const mt_report_subject *first
         mt_geomean_add(&by_default, s->default_ns / s->best_ns);
         mt_geomean_add(&by_baseline, s->baseline_ns / s->best_ns);
     }
-    mt_strbuf_addf(note, "%zu %s.", winners - so_far, winners - so_far == 1 ? "winner" : "winners");
-    if (so_far) mt_strbuf_addf(note, " Of %zu more the fastest so far is listed: no final has picked a winner.", so_far);
+    if (winners > so_far) mt_strbuf_addf(note, "%zu %s.", winners - so_far, winners - so_far == 1 ? "winner" : "winners");
+    if (so_far) mt_strbuf_addf(note, "%s%zu without a winner: no final has picked one, and the fastest so far is listed.", winners > so_far ? " " : "", so_far);
     const struct { const char *name; const mt_geomean *mean; } means[] = {{"default", &by_default}, {"baseline", &by_baseline}};
     for (size_t i = 0; i < 2; i++)
         if (means[i].mean->count) mt_strbuf_addf(note, " %.2f × as fast as the %s%s.", mt_geomean_of(means[i].mean), means[i].name, means[i].mean->count > 1 ? " (geometric mean)" : "");

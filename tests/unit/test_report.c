@@ -122,13 +122,16 @@ START_TEST(the_best_so_far_stands_in_for_a_winner)
     const mt_report_options options = {.sections = sections, .section_count = 2};
     for (int has_winner = 0; has_winner < 2; has_winner++) {
         mt_doc doc = {0};
-        mt_strbuf out = {0};
+        mt_strbuf out = {0}, page = {0};
         if (has_winner) ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
         ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
         mt_format_md(&doc, &out);
         const char *row = strstr(mt_strbuf_text(&out), "ALGO=a;PAD=0;VEC=10");
         ck_assert_ptr_nonnull(row);
         ck_assert_int_eq(strstr(mt_strbuf_text(&out), "| best so far |") != NULL, !has_winner);
+        mt_format_html(&doc, &page);
+        ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), has_winner ? "<p>1 winner. " : "<p>1 without a winner: no final has picked one, and the fastest so far is listed. "));
+        mt_strbuf_free(&page);
         ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), has_winner ? "- Subject with a winner: 1 of 1\n" : "- Subject with a winner: 0 of 1\n"));
         mt_strbuf_free(&out);
         mt_doc_free(&doc);
