@@ -264,6 +264,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy_of(params), err));
     MT_TRY(check_objective(&session, why, err));
     MT_TRY(mt_session_plan(params, &targets, &count, err));
+    if (params->progress && params->progress->planned) params->progress->planned(params->progress->context, params->both_l2 ? 2 * count : count);
     st = run_session(&session, targets, count, err);
 done:
     mt_free(targets);
