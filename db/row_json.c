@@ -15,7 +15,7 @@ static bool json_value(json *j, int depth);
 
 static void json_blank(json *j)
 {
-    while (j->at < j->end && strchr(" \t\n\r", *j->at) && *j->at) j->at++;
+    while (j->at < j->end && (*j->at == ' ' || *j->at == '\t' || *j->at == '\n' || *j->at == '\r')) j->at++;
 }
 
 static bool json_take(json *j, char c)
@@ -186,6 +186,25 @@ static bool launches(json *j, int depth)
 {
     (void)depth;
     return json_object(j, launches_member);
+}
+
+static bool fact(json *j, const char *name, size_t length)
+{
+    (void)name, (void)length;
+    return json_whole(j, 0, INT64_C(999999999999999));
+}
+
+static bool facts(json *j, int depth)
+{
+    (void)depth;
+    return json_object(j, fact);
+}
+
+bool mt_row_facts_are_sound(const char *text, size_t size)
+{
+    json j = {text, text + size};
+    size_t length;
+    return is_alone(&j, facts) && !mt_json_repeated(text, size, &length);
 }
 
 bool mt_row_launch_is_sound(const char *text, size_t size)

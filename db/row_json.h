@@ -7,6 +7,8 @@
 
 /* An object or array in which no object has two members of one name. */
 bool mt_row_json_is_sound(const char *text, size_t size);
+/* device.facts_json: {"cc":90,"sm_count":132,…}. */
+bool mt_row_facts_are_sound(const char *text, size_t size);
 /* measurement.launch_json: {"launches":[{"entry":"k","grid":[1,1,1],"block":[64,1,1],"cluster":[2,1,1],"smem":0,"carveout":-1,"cooperative":true,"programmatic":true}, …]}. Each member may be
  * missing, others are ignored. */
 bool mt_row_launch_is_sound(const char *text, size_t size);

@@ -104,6 +104,20 @@ static size_t name_length(const char *at, const char *end)
     return isdigit((unsigned char)*from) ? 0 : (size_t)(at - from);
 }
 
+/* A number, or a list of them, is written in one way: "0007", "-0" would be another shape of the same values. Other words are free. */
+static bool is_canonical(const char *at, const char *end)
+{
+    while (at < end) {
+        const char *digits = at + (*at == '-'), *stop = digits;
+        while (stop < end && isdigit((unsigned char)*stop)) stop++;
+        bool is_number = stop > digits && (stop == end || *stop == ',');
+        if (is_number && *digits == '0' && (stop > digits + 1 || digits > at)) return false;
+        while (stop < end && *stop != ',') stop++;
+        at = stop < end ? stop + 1 : end;
+    }
+    return true;
+}
+
 /* As mt_key_pairs of db/key.h writes them; "" = none. */
 static bool are_pairs(const mt_row_value *value, bool may_be_empty)
 {
@@ -117,7 +131,7 @@ static bool are_pairs(const mt_row_value *value, bool may_be_empty)
         last_length = length;
         const char *text = at + length + 1;
         at = memchr(text, ';', (size_t)(end - text));
-        if (!may_be_empty && text == (at ? at : end)) return false;
+        if (!may_be_empty && (text == (at ? at : end) || !is_canonical(text, at ? at : end))) return false;
         if (!at) return is_line(value);
         if (++at == end) return false;
     }
@@ -145,6 +159,7 @@ static size_t longest_of(mt_row_kind kind)
     case MT_ROW_JSON: return 16 << 20;
     case MT_ROW_NOTE:
     case MT_ROW_LAUNCH: return MT_ROW_NOTE_LIMIT;
+    case MT_ROW_FACTS:
     case MT_ROW_NAME: return 4095;
     case MT_ROW_LABEL: return 1023;
     case MT_ROW_VALUES: return 8191;
@@ -164,6 +179,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     case MT_ROW_VARIANT: return are_pairs(value, true);
     case MT_ROW_VALUES: return are_pairs(value, false);
     case MT_ROW_JSON: return mt_row_json_is_sound(value->text, value->size);
+    case MT_ROW_FACTS: return mt_row_facts_are_sound(value->text, value->size);
     case MT_ROW_LAUNCH: return mt_row_launch_is_sound(value->text, value->size);
     case MT_ROW_HASH: return is_hash(value, 32);
     case MT_ROW_PLUGIN: return is_plugin(value);
@@ -253,19 +269,29 @@ bool mt_row_times_are_sound(const float *ns, size_t count)
     return are_sound;
 }
 
-/* A row with the columns that its table has. */
-typedef struct row_at {
-    const mt_row_column *columns;
-    size_t count;
-    const mt_row_value *values;
-} row_at;
+/* Of a row, the values that must agree with each other: NULL where its table has none. Lookups look at tens of thousands of rows, so that they are found in the one pass over its columns. */
+typedef struct pairs {
+    const mt_row_value *outcome, *median, *low, *high, *error;
+    const mt_row_column *ratio;
+    const mt_row_value *ratio_low, *ratio_high;
+} pairs;
 
-static const mt_row_value *value_of(const row_at *row, const char *name)
+static void note(const mt_row_column *column, const mt_row_value *value, pairs *p)
 {
-    for (size_t i = 0; i < row->count; i++) {
-        if (is_same(row->columns[i].name, name)) return &row->values[i];
+    switch (column->kind) {
+    case MT_ROW_OUTCOME: p->outcome = value; break;
+    case MT_ROW_TIME: if (is_same(column->name, "median_ns")) p->median = value; break;
+    case MT_ROW_SPAN:
+        if (is_same(column->name, "low_ns")) p->low = value;
+        if (is_same(column->name, "high_ns")) p->high = value;
+        break;
+    case MT_ROW_ERROR: if (is_same(column->name, "norm_error")) p->error = value; break;
+    case MT_ROW_FIGURE:
+        if (is_same(column->name, "ratio_low") || is_same(column->name, "best_ratio_low")) p->ratio = column, p->ratio_low = value;
+        if (is_same(column->name, "ratio_high") || is_same(column->name, "best_ratio_high")) p->ratio_high = value;
+        break;
+    default: break;
     }
-    return NULL;
 }
 
 static double real_of(const mt_row_value *value, double fallback)
@@ -274,16 +300,16 @@ static double real_of(const mt_row_value *value, double fallback)
 }
 
 /* A time, and the interval around it. */
-static bool is_timing_sound(const row_at *row, char *why, size_t size)
+static bool is_timing_sound(const pairs *p, char *why, size_t size)
 {
-    const mt_row_value *outcome = value_of(row, "outcome");
-    double median = real_of(value_of(row, "median_ns"), NAN);
-    bool is_timed = !outcome || is_one_of("|ok|censored|yardstick|", outcome);
+    if (!p->median) return true;
+    double median = real_of(p->median, NAN);
+    bool is_timed = !p->outcome || is_one_of("|ok|censored|yardstick|", p->outcome);
     if (isnan(median) && is_timed) {
-        snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", outcome ? (int)outcome->size : 0, outcome ? outcome->text : "");
+        snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", p->outcome ? (int)p->outcome->size : 0, p->outcome ? p->outcome->text : "");
         return false;
     }
-    double low = real_of(value_of(row, "low_ns"), NAN), high = real_of(value_of(row, "high_ns"), NAN);
+    double low = real_of(p->low, NAN), high = real_of(p->high, NAN);
     if (isnan(low)) low = high < median ? high : median; /* a missing end is where it does no harm */
     if (isnan(high)) high = low > median ? low : median;
     if (isnan(median) || mt_row_interval_is_sound(median, low, high)) return true;
@@ -292,37 +318,33 @@ static bool is_timing_sound(const row_at *row, char *why, size_t size)
 }
 
 /* What was validated has an error that is a number; of a wrong result it may be anything. */
-static bool is_error_sound(const row_at *row, char *why, size_t size)
+static bool is_error_sound(const pairs *p, char *why, size_t size)
 {
-    const mt_row_value *outcome = value_of(row, "outcome");
-    double error = real_of(value_of(row, "norm_error"), 0);
-    if (!outcome || !is_one_of("|ok|", outcome) || isfinite(error)) return true;
+    double error = real_of(p->error, 0);
+    if (!p->outcome || isfinite(error) || !is_one_of("|ok|", p->outcome)) return true;
     snprintf(why, size, "norm_error is %g; expected a finite number, since the outcome is ok", error);
     return false;
 }
 
 /* Ratios whose interval is none. */
-static bool are_ratios_sound(const row_at *row, char *why, size_t size)
+static bool are_ratios_sound(const pairs *p, char *why, size_t size)
 {
-    static const char *const ends[][2] = {{"ratio_low", "ratio_high"}, {"best_ratio_low", "best_ratio_high"}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        double low = real_of(value_of(row, ends[i][0]), NAN), high = real_of(value_of(row, ends[i][1]), NAN);
-        if (!(low > high)) continue;
-        snprintf(why, size, "%s is %.9g; expected at most %s (%.9g)", ends[i][0], low, ends[i][1], high);
-        return false;
-    }
-    return true;
+    double low = real_of(p->ratio_low, NAN), high = real_of(p->ratio_high, NAN);
+    if (!(low > high)) return true;
+    snprintf(why, size, "%s is %.9g; expected at most %s (%.9g)", p->ratio->name, low, is_same(p->ratio->name, "ratio_low") ? "ratio_high" : "best_ratio_high", high);
+    return false;
 }
 
 bool mt_row_columns_are_sound(const mt_row_column *columns, size_t count, const mt_row_value *values, char *why, size_t size)
 {
-    const row_at row = {columns, count, values};
+    pairs p = {0};
     for (size_t i = 0; i < count; i++) {
+        note(&columns[i], &values[i], &p);
         if (mt_row_value_is_sound(&columns[i], &values[i])) continue;
         mt_row_value_explain(&columns[i], &values[i], why, size);
         return false;
     }
-    return are_ratios_sound(&row, why, size) && is_error_sound(&row, why, size) && (!value_of(&row, "median_ns") || is_timing_sound(&row, why, size));
+    return are_ratios_sound(&p, why, size) && is_error_sound(&p, why, size) && is_timing_sound(&p, why, size);
 }
 
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)

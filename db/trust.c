@@ -90,12 +90,66 @@ static bool is_shared_folder(const char *real)
     return stat(*folder ? folder : "/", &info) != 0 || (info.st_mode & S_IWOTH) || ((info.st_mode & S_IWGRP) && (info.st_mode & S_ISVTX));
 }
 
+/* The folder that the path's last part lies in; its slash goes with it. */
+static void folder_of(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    if (slash) snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    else strcpy(out, ".");
+}
+
+/* *path is a link: becomes what it leads to, with `rest` behind it. False: too long, or no link any more. */
+static bool follow(char path[PATH_MAX], const char *rest)
+{
+    char folder[PATH_MAX], target[PATH_MAX], whole[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0) return false;
+    target[length] = '\0';
+    folder_of(path, folder);
+    int written = *target == '/' ? snprintf(whole, sizeof whole, "%s%s", target, rest) : snprintf(whole, sizeof whole, "%s/%s%s", folder, target, rest);
+    if (written < 0 || (size_t)written >= sizeof whole) return false;
+    strcpy(path, whole);
+    return true;
+}
+
+/* Links on the way, also of one that leads nowhere yet: in a folder where everybody may make them, a stranger's decides which file is written. Linux refuses to follow those (protected_symlinks), but SQLite and realpath
+ * follow links themselves, and the switch may be off. */
+static mt_trust_verdict check_links(const char *path, mt_trust *trust)
+{
+    enum { HOPS = 40 };
+    char at[PATH_MAX], folder[PATH_MAX], rest[PATH_MAX];
+    struct stat link, in;
+    snprintf(at, sizeof at, "%s", path);
+    for (int hops = 0; hops < HOPS; hops++) {
+        size_t end = strspn(at, "/");
+        bool is_link = false;
+        while (!is_link && at[end]) { /* the first link from the left */
+            end += strcspn(at + end, "/");
+            strcpy(rest, at + end);
+            at[end] = '\0';
+            is_link = lstat(at, &link) == 0 && S_ISLNK(link.st_mode);
+            if (is_link) break;
+            strcpy(at + end, rest);
+            end += strspn(at + end, "/");
+        }
+        if (!is_link) return MT_TRUST_OK;
+        folder_of(at, folder);
+        if (!is_trusted_owner(link.st_uid, 0) && (stat(folder, &in) != 0 || (in.st_mode & S_IWOTH))) {
+            snprintf(trust->why, sizeof trust->why, "%s: leads through the link %s of user %ld, in a folder where everybody may make one; expected a link of root or of user %ld", path, at, (long)link.st_uid, (long)geteuid());
+            return MT_TRUST_REFUSED;
+        }
+        if (!follow(at, rest)) return MT_TRUST_OK; /* whoever opens it says why not */
+    }
+    return MT_TRUST_OK;
+}
+
 mt_trust_verdict mt_trust_check(const char *path, mt_trust_purpose purpose, mt_trust *trust)
 {
     struct stat info;
     mt_trust_verdict verdict = MT_TRUST_OK;
     *trust->why = '\0';
     trust->is_shared = false;
+    if (purpose != MT_TRUST_TO_LOOK && (verdict = check_links(path, trust)) != MT_TRUST_OK) return verdict;
     if (!realpath(path, trust->real) || stat(trust->real, &info) != 0) {
         snprintf(trust->why, sizeof trust->why, "%s: %s", path, strerror(errno));
         if (errno != ENOENT && errno != ENOTDIR) return MT_TRUST_UNREADABLE;

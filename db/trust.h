@@ -8,8 +8,8 @@
 typedef enum mt_trust_verdict { MT_TRUST_OK, MT_TRUST_MISSING, MT_TRUST_UNREADABLE /* the system says why */, MT_TRUST_REFUSED } mt_trust_verdict;
 
 typedef enum mt_trust_purpose {
-    MT_TRUST_TO_ACT,   /* what it says is acted upon: the file, what SQLite keeps beside it (-wal, -journal, -shm) and every folder above are root's or one's own, and nobody else may write them */
-    MT_TRUST_TO_WRITE, /* rows are added, and what lies in a -wal or -journal becomes part of it: the same of the file and what lies beside it; no folder in which everybody may exchange files. Whose
+    MT_TRUST_TO_ACT,   /* what it says is acted upon: no link of a stranger's in a folder of everybody's leads to it; the file, what SQLite keeps beside it (-wal, -journal, -shm) and every folder above are root's or one's own, and nobody else may write them */
+    MT_TRUST_TO_WRITE, /* rows are added, and what lies in a -wal or -journal becomes part of it: the same of links, the file and what lies beside it; no folder in which everybody may exchange files. Whose
                         * folder it is does not matter (its owner can exchange the file, but not for one of yours), nor, for root, whose file */
     MT_TRUST_TO_LOOK   /* rows are shown, whoever wrote them; what lies beside it is of those who may write it itself */
 } mt_trust_purpose;

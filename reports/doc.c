@@ -227,6 +227,39 @@ void mt_doc_cuda(mt_doc *doc, int64_t version)
     else mt_doc_text(doc, "unknown");
 }
 
+bool mt_cell_is_empty(const mt_cell *cell)
+{
+    if (cell->text) return !*cell->text;
+    return !isfinite(cell->number) || (cell->kind != MT_CELL_NUMBER && cell->number == 0);
+}
+
+static bool is_needed(const mt_block *table, const mt_explanation *e)
+{
+    if (!e->column) return true;
+    for (size_t i = 0; i < table->cell_count; i++) {
+        const mt_cell *cell = &table->cells[i];
+        if (strncmp(table->columns[i % table->column_count].title, e->column, strlen(e->column)) != 0 || mt_cell_is_empty(cell)) continue;
+        if (!e->entry || (cell->text && strncmp(cell->text, e->entry, strlen(e->entry)) == 0)) return true;
+    }
+    return false;
+}
+
+void mt_doc_explain(mt_doc *doc, const char *name, const mt_explanation *list)
+{
+    mt_strbuf note = {0};
+    if (doc->failed) return;
+    const mt_doc_section *section = &doc->sections[doc->count - 1];
+    size_t k = 0;
+    while (k < section->count && (section->blocks[k].kind != MT_BLOCK_TABLE || strcmp(section->blocks[k].name, name) != 0)) k++;
+    if (k == section->count || !section->blocks[k].cell_count) return;
+    const mt_block *table = &section->blocks[k];
+    for (; list->text; list++)
+        if (is_needed(table, list)) mt_strbuf_addf(&note, note.length ? " %s" : "%s", list->text);
+    doc->failed = note.failed;
+    if (note.length) mt_doc_note(doc, "%s", mt_strbuf_text(&note));
+    mt_strbuf_free(&note);
+}
+
 mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label)
 {
     mt_block *block = add_block(doc, MT_BLOCK_CHART, name, mt_strdup(label));

@@ -97,6 +97,15 @@ void mt_doc_code(mt_doc *doc, const char *text);
 void mt_doc_subject(mt_doc *doc, size_t subject, const char *text); /* SIZE_MAX = not known: only text */
 void mt_doc_time(mt_doc *doc, int64_t unix_ms);
 void mt_doc_cuda(mt_doc *doc, int64_t version);  /* "13.0" for 13000; "?" for 0 */
+/* What the columns of a table mean. A column without an entry is not shown on a page, and needs no words. */
+typedef struct mt_explanation {
+    const char *column; /* how its title begins; NULL = whatever columns have entries */
+    const char *entry;  /* needed only where one begins so; NULL = any */
+    const char *text;   /* sentences */
+} mt_explanation;
+/* A note of those that the table of this name, in the section begun last, needs; the list ends with a NULL text. No note where the table has no row. */
+void mt_doc_explain(mt_doc *doc, const char *table, const mt_explanation *list);
+bool mt_cell_is_empty(const mt_cell *cell);
 /* A chart by its name in web/charts/. Returns where its data go: JSON members, "\"a\":1,\"b\":2". */
 mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label);
 

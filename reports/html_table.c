@@ -70,12 +70,6 @@ static const char *class_of(mt_cell_kind kind)
     return "";
 }
 
-static bool is_empty_cell(const mt_cell *cell)
-{
-    if (cell->text) return !*cell->text;
-    return !isfinite(cell->number) || (cell->kind != MT_CELL_NUMBER && cell->number == 0);
-}
-
 /* Part of a table's rows as a table of the page. */
 typedef struct part {
     const mt_block *table;
@@ -91,7 +85,7 @@ static part part_of(const mt_block *table, size_t first, size_t last)
     if (table->group_count && table->shown) p.to = p.from + table->shown;
     for (size_t column = 0; column < table->column_count; column++) p.hidden[column] = true;
     for (size_t i = first; i < last; i++)
-        if (!is_empty_cell(&table->cells[i])) p.hidden[i % table->column_count] = false;
+        if (!mt_cell_is_empty(&table->cells[i])) p.hidden[i % table->column_count] = false;
     return p;
 }
 
@@ -101,7 +95,7 @@ static void add_folded(mt_strbuf *page, const part *p, size_t row)
     mt_strbuf_addf(page, "<details class=\"more\"><summary>%s</summary><dl>", p->table->folded);
     for (size_t column = p->to; column < p->table->column_count; column++) {
         const mt_cell *cell = &p->table->cells[row + column];
-        if (is_empty_cell(cell)) continue;
+        if (mt_cell_is_empty(cell)) continue;
         mt_strbuf_addf(page, "<dt>%s</dt><dd%s>", p->table->columns[column].title, class_of(cell->kind));
         add_content(page, p->table, row + column);
         mt_strbuf_add(page, "</dd>");

@@ -18,6 +18,10 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
                                     {"Limited by", NULL}, {"Remark", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"Floor, % of time", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", MT_DOC_US}, {"Baseline (µs)", MT_DOC_US}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
+static const mt_explanation explanations[] = {
+    {NULL, NULL, "Times are medians."}, {"± (µs)", NULL, "± is half the 95 % confidence interval."}, {"× as fast as", NULL, "1.50 × as fast as another: the other takes 1.5 times as long."},
+    {"Floor", NULL, "The floor is the time that the search space's [model] says no kernel can beat."}, {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
+    {"Launches", NULL, "Launches are as measured, one a line; libtunelookup evaluates them for other shapes."}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
 enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };
 
@@ -63,7 +67,7 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
     mt_doc *doc = s->doc;
     const mt_timing *timing = &row->outcome.timing;
     mt_doc_subject(doc, subject->place, row->shape);
-    mt_doc_text(doc, row->workload);
+    mt_doc_text(doc, mt_report_workload(row));
     mt_doc_number(doc, timing->median_ns / 1e3);
     mt_doc_number(doc, mt_timing_half_ns(timing) / 1e3);
     mt_doc_number(doc, subject->default_ns / timing->median_ns);
@@ -158,8 +162,8 @@ static void add_means(const mt_report_data *data, const mt_report_subject *first
         mt_geomean_add(&by_default, s->default_ns / s->best_ns);
         mt_geomean_add(&by_baseline, s->baseline_ns / s->best_ns);
     }
-    mt_strbuf_addf(note, "%zu %s.", winners - so_far, winners - so_far == 1 ? "winner" : "winners");
-    if (so_far) mt_strbuf_addf(note, " Of %zu more the fastest so far is listed: no final has picked a winner.", so_far);
+    if (winners > so_far) mt_strbuf_addf(note, "%zu %s.", winners - so_far, winners - so_far == 1 ? "winner" : "winners");
+    if (so_far) mt_strbuf_addf(note, "%s%zu without a winner: no final has picked one, and the fastest so far is listed.", winners > so_far ? " " : "", so_far);
     const struct { const char *name; const mt_geomean *mean; } means[] = {{"default", &by_default}, {"baseline", &by_baseline}};
     for (size_t i = 0; i < 2; i++)
         if (means[i].mean->count) mt_strbuf_addf(note, " %.2f × as fast as the %s%s.", mt_geomean_of(means[i].mean), means[i].name, means[i].mean->count > 1 ? " (geometric mean)" : "");
@@ -244,10 +248,8 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
             MT_TRY(add_group(&s, &data->subjects[i], err));
         }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);
-    if (s.rows)
-        mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × as fast as default 1.50: the default takes 1.5 times as long. Throttled: power or heat held the clock down while it was compared with the library. The error is the norm of the difference to "
-                         "the reference over the reference's norm. Launches are as measured, one a line; libtunelookup evaluates them for other shapes.");
-    else mt_doc_note(doc, "No variant passed validation.");
+    if (!s.rows) mt_doc_note(doc, "No variant passed validation.");
+    mt_doc_explain(doc, "best", explanations);
 done:
     return st;
 }

@@ -254,6 +254,10 @@ done:
     return st;
 }
 
+static const mt_explanation of_ties[] = {{NULL, NULL, "A tie means that the measurements do not tell which is faster; of the tied the one with the least shared memory, then the smallest cluster, then the first text is picked, so that the "
+                                                      "same data give the same pick."}, {0}};
+static const mt_explanation of_widths[] = {{"Dropped as throttled", NULL, "Samples taken while the GPU throttled are dropped."}, {0}};
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     state s = {.context = context, .doc = doc};
@@ -263,8 +267,8 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     for (size_t i = 0; i < context->data->count && i < context->most_rows; i++) MT_TRY(add_width(&context->data->subjects[i], doc, err));
     MT_TRY(add_drift(&s, err));
     MT_TRY(add_all_l2_states(&s, err));
-    mt_doc_note(doc, "A tie means that the measurements do not tell which is faster; of the tied the one with the least shared memory, then the smallest cluster, then the first text is picked, so that the "
-                     "same data give the same pick. Samples taken while the GPU throttled are dropped.");
+    mt_doc_explain(doc, "ties", of_ties);
+    mt_doc_explain(doc, "widths", of_widths);
 done:
     return st;
 }

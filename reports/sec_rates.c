@@ -61,7 +61,7 @@ static void add_names(const state *s, const mt_measurement_row *row)
     mt_doc_text(s->doc, row->gpu_name);
     mt_doc_text(s->doc, row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
-    mt_doc_text(s->doc, row->workload);
+    mt_doc_text(s->doc, mt_report_workload(row));
     mt_doc_text(s->doc, mt_l2_name(row->outcome.timing.l2));
 }
 
@@ -94,13 +94,16 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     return mt_query_yardsticks(s->store, row->id, add_yardstick, s, err);
 }
 
+static const mt_explanation explanations[] = {{NULL, NULL, "Bytes, flops and ops are those of the search space's [model]."},
+                                              {"What", "yardstick", "Under each best: its yardsticks, which compute nothing and show what could be reached at all."}, {0}};
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     state s = {.store = context->store, .data = context->data, .doc = doc, .most_rows = context->most_rows};
     mt_doc_table(doc, "rates", "What the best times mean", columns);
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
-    if (s.rows) mt_doc_note(doc, "Bytes, flops and ops are those of the search space's [model]. Under each best: its yardsticks, which compute nothing and show what could be reached at all.");
-    else mt_doc_note(doc, "No search space here has a [model].");
+    if (!s.rows) mt_doc_note(doc, "No search space here has a [model].");
+    mt_doc_explain(doc, "rates", explanations);
     if (s.rows > s.most_rows) mt_doc_note(doc, "%zu more are not listed here; --format csv --section rates lists all.", s.rows - s.most_rows);
     return st;
 }

@@ -138,7 +138,7 @@ static mt_status add_counter(void *context, const char *name, double value, mt_e
     mt_doc_text(s->doc, s->row->gpu_name);
     mt_doc_text(s->doc, s->row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->context->data, s->row), s->row->shape);
-    mt_doc_text(s->doc, s->row->workload);
+    mt_doc_text(s->doc, mt_report_workload(s->row));
     mt_doc_text(s->doc, name);
     mt_doc_number(s->doc, value);
     return MT_OK;

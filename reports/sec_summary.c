@@ -41,10 +41,10 @@ static bool are_alike(const mt_report_data *data)
 
 static void add_means(const total *t, mt_doc *doc)
 {
-    if (t->by_default.count) mt_doc_figure(doc, "Against the default", "%.2f × as fast", mt_geomean_of(&t->by_default));
-    if (t->by_baseline.count) mt_doc_figure(doc, "Against the baseline", "%.2f × as fast", mt_geomean_of(&t->by_baseline));
-    if (t->of_floor.count == 1) mt_doc_figure(doc, "The model's floor", "%.0f %% of the time", 100 * t->least_of_floor);
-    if (t->of_floor.count > 1) mt_doc_figure(doc, "The model's floor", "%.0f – %.0f %% of the time", 100 * t->least_of_floor, 100 * t->most_of_floor);
+    if (t->by_default.count) mt_doc_figure(doc, "As fast as the default", "%.2f ×", mt_geomean_of(&t->by_default));
+    if (t->by_baseline.count) mt_doc_figure(doc, "As fast as the baseline", "%.2f ×", mt_geomean_of(&t->by_baseline));
+    if (t->of_floor.count == 1) mt_doc_figure(doc, "The model's floor, of the time", "%.0f %%", 100 * t->least_of_floor);
+    if (t->of_floor.count > 1) mt_doc_figure(doc, "The model's floor, of the time", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
 }
 
 static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
@@ -87,24 +87,46 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_textf(doc, "%.8s", first->kernel_key);
     mt_doc_text(doc, mt_l2_name(first->l2));
     mt_doc_text(doc, mt_origin_name(first->origin));
-    const double numbers[] = {(double)t->subjects, (double)t->with_best, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor),
+    const double numbers[] = {mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor), (double)t->subjects, (double)t->with_best,
                               (double)t->variants, (double)t->ok, t->given_up ? (double)t->given_up : NAN, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }
 
+static const mt_explanation explanations[] = {
+    {NULL, NULL, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together."},
+    {"× as fast as", NULL, "Factors are geometric means over subjects, of times: 1.50 × as fast as another means that the other takes 1.5 times as long as the best."},
+    {"Floor", NULL, "The model's floor is the time that the search space's [model] says no kernel can beat."}, {"Given up", NULL, "Given up: too slow to be timed in full."},
+    {"Not run", NULL, "Not run: a constraint excludes the variant, or the recording lacks it."}, {0}};
+/* On a page the GPU is a heading, and what became of the variants is folded: no column is cut on a laptop. */
+enum { TOLD = 1, SHOWN = 9 };
+
+static void begin_gpu(mt_doc *doc, const char *name)
+{
+    mt_strbuf title = {0};
+    mt_strbuf_addf(&title, "What was tuned on %s", name);
+    mt_doc_group(doc, false, mt_strbuf_text(&title), "", "");
+    doc->failed = doc->failed || title.failed;
+    mt_strbuf_free(&title);
+}
+
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
-    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
-                                        {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"Floor, % of time", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Given up", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
+    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"},
+                                        {"Floor, % of time", "%.0f"}, {"Subjects", "%.0f"}, {"Winners", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Given up", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
+    const char *gpu = "";
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
+    mt_doc_fold(doc, TOLD, SHOWN, "Outcomes");
     for (size_t i = 0; i < data->count; i++) {
+        const mt_report_subject *first = &data->subjects[i];
         bool is_first = true;
-        for (size_t k = 0; k < i && is_first; k++) is_first = !mt_report_is_same_group(&data->subjects[k], &data->subjects[i]);
+        for (size_t k = 0; k < i && is_first; k++) is_first = !mt_report_is_same_group(&data->subjects[k], first);
         if (!is_first) continue;
         total t = {0};
         for (size_t k = i; k < data->count; k++)
-            if (mt_report_is_same_group(&data->subjects[i], &data->subjects[k])) count(&data->subjects[k], &t);
-        add_group(&data->subjects[i], &t, doc);
+            if (mt_report_is_same_group(first, &data->subjects[k])) count(&data->subjects[k], &t);
+        if (strcmp(gpu, first->gpu_key) != 0) begin_gpu(doc, first->gpu_name);
+        gpu = first->gpu_key;
+        add_group(first, &t, doc);
     }
 }
 
@@ -116,8 +138,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     add_figures(context->data, &all, doc);
     if (all.by_default.count || all.by_baseline.count || all.of_floor.count) add_bars(context->data, doc);
     add_groups(context->data, doc);
-    mt_doc_note(doc, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together. Factors are geometric means over subjects, of times: × as fast as default 1.50 means that the "
-                     "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat. Given up: too slow to be timed in full. Not run: a constraint excludes the variant, or the recording lacks it.");
+    mt_doc_explain(doc, "groups", explanations);
     return MT_OK;
 }
 

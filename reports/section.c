@@ -13,6 +13,11 @@ void mt_geomean_add(mt_geomean *mean, double value)
 
 double mt_geomean_of(const mt_geomean *mean) { return mean->count ? exp(mean->logs / (double)mean->count) : NAN; }
 
+const char *mt_report_workload(const mt_measurement_row *row)
+{
+    return !*row->workload_key && strcmp(row->workload, "default") == 0 ? "" : row->workload;
+}
+
 const char *mt_gpu_model(const char *gpu_key, char *out, size_t size)
 {
     snprintf(out, size, "%.*s", (int)strcspn(gpu_key, "|"), gpu_key);

@@ -17,7 +17,7 @@ typedef struct mt_report_context {
 } mt_report_context;
 
 typedef struct mt_section {
-    const char *name;  /* drift reference */
+    const char *name;  /* of --section, and of its place on the page */
     const char *title;
     mt_status (*render)(const mt_report_context *context, mt_doc *doc, mt_error *err);
 } mt_section;
@@ -27,6 +27,8 @@ typedef struct mt_geomean { double logs; size_t count; } mt_geomean;
 void mt_geomean_add(mt_geomean *mean, double value); /* ignores what is not finite or not positive */
 double mt_geomean_of(const mt_geomean *mean);        /* NAN without any */
 
+/* The name of the row's workload; "" for the one that stands in when a file has none: its name would tell nothing. */
+const char *mt_report_workload(const mt_measurement_row *row);
 /* "h100-sxm" of a GPU's key. Returns out. */
 const char *mt_gpu_model(const char *gpu_key, char *out, size_t size);
 

@@ -27,7 +27,7 @@ static mt_status grow(char **text, size_t size, size_t *capacity, size_t max_byt
     return MT_OK;
 }
 
-static mt_status inflate_all(z_stream *stream, const unsigned char *bytes, size_t length, size_t max_bytes, const char *name, char **text, size_t *size, mt_error *err)
+static mt_status inflate_all(z_stream *stream, const unsigned char *bytes, size_t length, size_t max_bytes, const char *name, char **text, size_t *size, bool *is_cut, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t capacity = 0, taken = 0;
@@ -42,7 +42,9 @@ static mt_status inflate_all(z_stream *stream, const unsigned char *bytes, size_
         code = inflate(stream, Z_NO_FLUSH);
         taken += in - stream->avail_in;
         *size += out - stream->avail_out;
-        if (code == Z_BUF_ERROR || (code == Z_OK && taken == length && stream->avail_out)) {
+        *is_cut = code == Z_BUF_ERROR || (code == Z_OK && taken == length && stream->avail_out);
+        if (*is_cut && *size) break;
+        if (*is_cut) {
             st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (the compressed data end too early)", name);
             goto done;
         }
@@ -56,13 +58,14 @@ done:
     return st;
 }
 
-mt_status mt_gzip_unpack(const void *bytes, size_t length, size_t max_bytes, const char *name, char **text, size_t *size, mt_error *err)
+mt_status mt_gzip_unpack(const void *bytes, size_t length, size_t max_bytes, const char *name, char **text, size_t *size, bool *is_cut, mt_error *err)
 {
     z_stream stream = {0};
     *text = NULL;
     *size = 0;
+    *is_cut = false;
     if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name);
-    mt_status st = inflate_all(&stream, bytes, length, max_bytes, name, text, size, err);
+    mt_status st = inflate_all(&stream, bytes, length, max_bytes, name, text, size, is_cut, err);
     inflateEnd(&stream);
     if (st == MT_OK) {
         (*text)[*size] = '\0';

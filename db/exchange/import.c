@@ -326,6 +326,7 @@ done:
 static mt_status open_as(const void *bytes, size_t length, const char *name, bool as_results, mt_import **out, mt_error *err)
 {
     mt_status st = MT_OK;
+    bool is_cut = false;
     mt_import *import = mt_alloc(1, sizeof *import);
     *out = NULL;
     if (!import) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name);
@@ -334,10 +335,11 @@ static mt_status open_as(const void *bytes, size_t length, const char *name, boo
     import->text = bytes;
     import->length = length;
     if (mt_gzip_is(bytes, length)) {
-        MT_TRY(mt_gzip_unpack(bytes, length, max_text_bytes, name, &import->unpacked, &import->length, err));
+        MT_TRY(mt_gzip_unpack(bytes, length, max_text_bytes, name, &import->unpacked, &import->length, &is_cut, err));
         import->text = import->unpacked;
     }
     MT_TRY(read_text(import, err));
+    import->about.is_unfinished |= is_cut || import->is_cut;
     *out = import;
     import = NULL;
 done:

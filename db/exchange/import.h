@@ -25,7 +25,7 @@ typedef struct mt_import_about {
     int64_t newest_unix_ms; /* 0 = unknown */
     bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */
     bool has_line1;         /* no recording, but it says what line 1 of one does: a T4 file that this tool wrote, which is to have another name */
-    bool is_unfinished;     /* a cache that the run that wrote it did not close */
+    bool is_unfinished;     /* it is cut short, or the run that wrote it did not close it: what is complete is taken */
 } mt_import_about;
 
 /* Reads the file whole, at most 1 GiB of text, and tells its format by its content. Errors name file, line and entry. */

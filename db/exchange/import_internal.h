@@ -57,6 +57,7 @@ struct mt_import {
     char *unpacked;
     mt_strbuf recording;     /* made of a T4 file of this tool */
     mt_import_about about;
+    bool is_cut;             /* it ends behind the last result that is whole */
     char *gpu, *kernel, *problem, *unread_problem, *objective;
     mt_store *parser;        /* an empty database, for SQLite's JSON functions */
     mt_strbuf value;         /* the entry at hand */

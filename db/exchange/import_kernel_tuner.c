@@ -220,12 +220,18 @@ mt_status mt_import_read_cache(mt_import *import, const mt_cache_spans *spans, m
         mt_json_span key, value;
         bool more;
         if (import->row_count && ends_open(scan)) {
-            import->about.is_unfinished = true;
+            import->is_cut = true;
             break;
         }
-        MT_TRY(mt_json_next(&scan, &level, &key, &more, err));
-        if (!more) break;
-        MT_TRY(mt_json_take(&scan, &value, err));
+        st = mt_json_next(&scan, &level, &key, &more, err);
+        if (st == MT_OK && !more) break;
+        if (st == MT_OK) st = mt_json_take(&scan, &value, err);
+        if (st != MT_OK && import->row_count && mt_json_is_cut(&scan)) {
+            import->is_cut = true;
+            st = MT_OK;
+            break;
+        }
+        if (st != MT_OK) goto done;
         MT_TRY(read_entry(import, &key, &value, err));
     }
 done:

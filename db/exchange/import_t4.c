@@ -173,7 +173,8 @@ static mt_status read_named(mt_import *import, mt_import_own_lines *lines, const
     return st == MT_OK ? read_configuration(import, row, value, err) : st;
 }
 
-static mt_status read_results(mt_import *import, mt_json_scan scan, mt_import_own_lines *lines, mt_error *err)
+/* Of a file that is cut short those that are whole; its metadata, which say in what unit they are, must stand before them. */
+static mt_status read_results(mt_import *import, mt_json_scan scan, bool has_metadata, mt_import_own_lines *lines, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_json_level level;
@@ -181,9 +182,15 @@ static mt_status read_results(mt_import *import, mt_json_scan scan, mt_import_ow
     for (;;) {
         mt_json_span value;
         bool more;
-        MT_TRY(mt_json_next(&scan, &level, NULL, &more, err));
-        if (!more) break;
-        MT_TRY(mt_json_take(&scan, &value, err));
+        st = mt_json_next(&scan, &level, NULL, &more, err);
+        if (st == MT_OK && !more) break;
+        if (st == MT_OK) st = mt_json_take(&scan, &value, err);
+        if (st != MT_OK && has_metadata && (import->row_count || lines->count) && mt_json_is_cut(&scan)) {
+            import->is_cut = true;
+            st = MT_OK;
+            break;
+        }
+        if (st != MT_OK) goto done;
         MT_TRY(mt_import_check(import, NULL, &value, "object", err));
         MT_TRY(import->is_own ? read_named(import, lines, &value, err) : read_result(import, &value, err));
     }
@@ -197,7 +204,7 @@ mt_status mt_import_read_t4(mt_import *import, const mt_json_span *metadata, mt_
     mt_import_own_lines lines = {0};
     MT_TRY(read_metadata(import, metadata, err));
     if (import->is_own && import->as_results) MT_TRY(mt_import_own_about(import, metadata, err));
-    MT_TRY(read_results(import, results, &lines, err));
+    MT_TRY(read_results(import, results, metadata->text != NULL, &lines, err));
     if (!import->is_own) goto done;
     MT_TRY(mt_import_join_own(import, &lines, metadata, err));
     if (!import->as_results) import->about = (mt_import_about){.format = "recording", .is_recording = true};

@@ -125,6 +125,11 @@ mt_status mt_json_take(mt_json_scan *scan, mt_json_span *value, mt_error *err)
     return MT_OK;
 }
 
+bool mt_json_is_cut(const mt_json_scan *scan)
+{
+    return scan->at >= scan->end;
+}
+
 bool mt_json_is(const mt_json_span *span, const char *text)
 {
     return strlen(text) == span->length && memcmp(span->text, text, span->length) == 0;

@@ -37,6 +37,8 @@ mt_status mt_json_enter(mt_json_scan *scan, char open, const char *what, mt_json
 mt_status mt_json_next(mt_json_scan *scan, mt_json_level *level, mt_json_span *key, bool *more, mt_error *err);
 /* Takes the whole value at hand. Brackets are counted; whether it is JSON inside is for the parser. */
 mt_status mt_json_take(mt_json_scan *scan, mt_json_span *value, mt_error *err);
+/* Behind an error of these: whether the file ends too early, so that the members or elements before are whole. */
+bool mt_json_is_cut(const mt_json_scan *scan);
 bool mt_json_is(const mt_json_span *span, const char *text);
 /* Replaces *text by the value. Python's NaN and Infinity become null and 9e999, which JSON has. */
 void mt_json_copy(const mt_json_span *span, mt_strbuf *text);

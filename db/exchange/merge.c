@@ -2,6 +2,7 @@
 #include "db/exchange/merge.h"
 
 #include "db/exchange/merge_internal.h"
+#include "db/exchange/said.h"
 #include "db/store/current.h"
 #include "db/store/row_scan.h"
 #include "tuner/base/alloc.h"
@@ -14,9 +15,10 @@ enum {
     LARGE_BYTES = 4 << 20         /* a part of this size has one of its own, which is undone without further notes */
 };
 
-/* What the tuner never asks for, and merging for each part: a session by when it began, a final by its session. Without them a part would cost a look at those of all parts before it. */
+/* What the tuner never asks for, and merging for each part: a session by when it began, a final by its session, a shape by its name. Without them a part would cost a look at those of all parts before it. */
 static const char set_up[] =
     "CREATE INDEX IF NOT EXISTS main.session_by_start ON session (started_unix_ms, process_id); CREATE INDEX IF NOT EXISTS main.final_round_by_session ON final_round (session_id, subject_id); "
+    "CREATE INDEX IF NOT EXISTS main.shape_by_name ON shape (kernel_id, name); "
     "CREATE TEMP TABLE IF NOT EXISTS merge_landmark (subject_id INTEGER, role TEXT, variant_id INTEGER, PRIMARY KEY (subject_id, role, variant_id)) WITHOUT ROWID";
 
 mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_merge **merge, mt_error *err)
@@ -30,6 +32,7 @@ mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_me
     sqlite3_busy_timeout(store->db, PATIENCE_MS);
     MT_TRY(mt_sql_exec(store, "PRAGMA temp_store = FILE", err)); /* what winners are chosen from, of a subject with a million variants, and what undoes a part */
     if (store->has_left_out) MT_TRY(mt_row_scan_again(store, err));
+    MT_TRY(mt_said_functions(store->db, store->path, err));
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_exec(store, set_up, err);
     MT_TRY(mt_tx_end(store, st, err));
@@ -105,6 +108,7 @@ mt_status mt_merge_part(mt_merge *m, const char *path, mt_merge_counts *counts, 
     m->counts = &own;
     m->is_part_at_fault = false;
     m->left_out = (mt_left_out){.path = path};
+    m->other_names = 0;
     MT_TRY(open_part(m, err));
     bool is_alone = is_large(m->part);
     if (is_alone) MT_TRY(commit(m, err));

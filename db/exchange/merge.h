@@ -1,5 +1,5 @@
 /* Merging databases: the rows of one file into another, by content. The result holds the same rows whatever the order of the files, and merging a file
- * twice adds nothing. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
+ * twice adds nothing. Only names of shapes and workloads are those of the file that was first: what others call them is told on stderr. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
 #ifndef MT_DB_EXCHANGE_MERGE_H
 #define MT_DB_EXCHANGE_MERGE_H
 
@@ -73,6 +73,7 @@ typedef struct mt_merge_rule {
     mt_merge_foreign foreign[6];  /* columns that hold ids of other tables */
     const char *match;            /* the row that is there is the same one */
     const char *wins, *replaces;  /* the one that comes is to replace these columns ("*" = all but id); NULL = never */
+    bool is_named;                /* people call it by its column name: what it is called in the database that is merged into stays, and no two of a kernel are called the same */
 } mt_merge_rule;
 
 /* Tables in an order in which all that a row refers to comes before it. */

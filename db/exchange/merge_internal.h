@@ -45,6 +45,7 @@ struct mt_merge {
     sqlite3 *part;
     mt_merge_counts *counts;
     mt_left_out left_out;
+    int other_names;               /* shapes and workloads that have another name in the store */
     mt_known_knobs knobs[MT_MERGE_KNOBS]; /* of kernels of the store, by id modulo their number */
     bool has_mended;               /* a row of the store that broke the rules was replaced by its twin */
     bool is_part_at_fault;         /* it is the part that is at fault, and not the store */

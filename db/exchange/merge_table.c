@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "db/exchange/merge_internal.h"
-#include "db/store/spec_programs.h"
+#include "db/exchange/said.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 
 mt_status mt_merge_no_memory(const char *path, mt_error *err)
@@ -68,9 +69,9 @@ static mt_status name_columns(const mt_merge *m, mt_merge_table *t, mt_error *er
     return count ? MT_OK : MT_FAIL(err, MT_ERR_DB, "%s: merge: table %s has no rules", m->store->path, t->rule->table);
 }
 
-static void add_columns(const mt_merge_table *t, const char *prefix, mt_strbuf *sql)
+static void add_columns(const mt_merge_table *t, mt_strbuf *sql)
 {
-    for (int i = 0; i < t->count; i++) mt_strbuf_addf(sql, "%s%s%s", i ? ", " : "", prefix, t->columns[i]);
+    for (int i = 0; i < t->count; i++) mt_strbuf_addf(sql, "%s%s", i ? ", " : "", t->columns[i]);
 }
 
 /* "a = :a, b = :b" of a list "a, b"; "*": of all columns. */
@@ -119,6 +120,22 @@ done:
     return st;
 }
 
+/* A name that another one of the kernel has would make both of them what a person asks for by it. */
+static void add_insert(const mt_merge_table *t, mt_strbuf *sql)
+{
+    const char *table = t->rule->table;
+    mt_strbuf_addf(sql, "INSERT INTO %s (", t->target);
+    add_columns(t, sql);
+    mt_strbuf_add(sql, ") VALUES (");
+    for (int i = 0; i < t->count; i++) {
+        bool is_name = t->rule->is_named && strcmp(t->columns[i], "name") == 0;
+        mt_strbuf_addf(sql, "%s", i ? ", " : "");
+        if (is_name) mt_strbuf_addf(sql, "CASE WHEN :name <> '' AND EXISTS (SELECT 1 FROM main.%s o WHERE o.kernel_id = :kernel_id AND o.name = :name) THEN '%s-' || short_hash(:key) ELSE :name END", table, table);
+        else mt_strbuf_addf(sql, ":%s", t->columns[i]);
+    }
+    mt_strbuf_add(sql, ")");
+}
+
 mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
 {
     mt_strbuf sql = {0};
@@ -129,19 +146,14 @@ mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
     if (t->rule->kind == MT_MERGE_DERIVED || t->rule->kind == MT_MERGE_LOCAL) return MT_OK;
     snprintf(t->target, sizeof t->target, "%s%s", t->rule->kind == MT_MERGE_CHOSEN ? "temp.merge_" : "main.", t->rule->table);
     MT_TRY(name_columns(m, t, err));
-    mt_strbuf_addf(&sql, "SELECT %s, ", number);
-    add_columns(t, "", &sql);
-    mt_strbuf_addf(&sql, " FROM %s%s", t->rule->table, t->rule->has_id ? " ORDER BY id" : "");
+    mt_row_select(t->rule->table, &sql);
+    if (t->rule->has_id) mt_strbuf_add(&sql, " ORDER BY 1");
     if (!(t->read_sql = mt_strbuf_take(&sql))) {
         st = mt_merge_no_memory(m->store->path, err);
         goto done;
     }
     MT_TRY(prepare_mending(m, t, number, err));
-    mt_strbuf_addf(&sql, "INSERT INTO %s (", t->target);
-    add_columns(t, "", &sql);
-    mt_strbuf_add(&sql, ") VALUES (");
-    add_columns(t, ":", &sql);
-    mt_strbuf_add(&sql, ")");
+    add_insert(t, &sql);
     MT_TRY(prepare(m, t, &sql, &t->insert, err));
     if (!t->rule->wins) goto done;
     mt_strbuf_clear(&sql);
@@ -238,15 +250,28 @@ static void count_row(const mt_merge *m, const mt_merge_table *t, bool is_new)
     else if (strcmp(t->rule->table, "cubin") == 0) c->cubins++;
 }
 
-/* Of a kernel that is there already the longer expressions win: not those that nobody can read. */
+/* Expressions that no lookup can read are no kernel's. */
 static mt_status check_programs(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, bool *is_out, mt_error *err)
 {
     enum { SPEC = 3 };
     char why[300];
     bool are_sound = true;
-    mt_status st = strcmp(t->rule->table, "kernel") == 0 ? mt_spec_programs_check(m->store, mt_sql_column(read, SPEC), &are_sound, why, sizeof why, err) : MT_OK;
+    mt_status st = strcmp(t->rule->table, "kernel") == 0 ? mt_said_check_spec(mt_sql_column(read, SPEC), &are_sound, why, sizeof why, err) : MT_OK;
     *is_out = st == MT_OK && !are_sound;
     if (*is_out) leave_out(m, t, read, why);
+    return st;
+}
+
+/* Tells where the part calls it otherwise; the first few times. */
+static mt_status tell_name(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, int64_t id, mt_error *err)
+{
+#define OTHER_NAME(table) "SELECT name FROM main." table " WHERE id = ?1 AND name <> ?2 AND ?2 <> '' AND ?2 NOT GLOB '" table "-[0-9a-f]*'"
+    enum { KEY = 2, NAME, TOLD = 5 };
+    char *stored = NULL;
+    const char *table = t->rule->table, *name = mt_sql_column(read, NAME);
+    mt_status st = mt_sql_one(m->store, strcmp(table, "shape") == 0 ? OTHER_NAME("shape") : OTHER_NAME("workload"), "read a name", MT_IN(MT_INT(id), MT_TEXT(name)), MT_OUT(MT_TO_TEXT(&stored)), err);
+    if (stored && m->other_names++ < TOLD) mt_log_warn("%s: %s %.100s is called \"%.60s\" there and stays \"%.60s\"", m->path, table, mt_sql_column(read, KEY), name, stored);
+    mt_free(stored);
     return st;
 }
 
@@ -268,6 +293,7 @@ static mt_status write_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
         if (is_out) goto done;
     }
     if (!is_there) id = sqlite3_last_insert_rowid(m->store->db);
+    if (t->rule->is_named) MT_TRY(tell_name(m, t, read, id, err));
     if (t->rule->has_id && !add_ids(&t->ids, sqlite3_column_int64(read, 0), id)) {
         st = mt_merge_no_memory(m->path, err);
         goto done;
@@ -290,6 +316,10 @@ static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
     MT_TRY(check_knobs(m, t, read, &is_out, err));
     if (!is_out) MT_TRY(check_programs(m, t, read, &is_out, err));
     if (!is_out) MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
+    if (!is_out && !mt_row_at_hand_agrees(read, why, sizeof why)) {
+        leave_out(m, t, read, why);
+        is_out = true;
+    }
     if (!is_out) st = write_row(m, t, read, err);
 done:
     return st;

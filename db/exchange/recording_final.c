@@ -10,6 +10,7 @@
 #include "db/store/query_internal.h"
 #include "db/exchange/recording_internal.h"
 #include "db/store/store_internal.h"
+#include "tuner/base/strbuf.h"
 
 /* ---- writing ---- */
 
@@ -111,6 +112,42 @@ done:
     return st;
 }
 
+/* Of the final that was stored last: what its measurements contradict is refused as a row that breaks the rules is. */
+static mt_status check_agreement(mt_store *store, mt_error *err)
+{
+    char why[400];
+    mt_strbuf sql = {0};
+    sqlite3_stmt *statement = NULL;
+    mt_status st = MT_OK;
+    mt_row_select("finalist", &sql);
+    mt_strbuf_add(&sql, " WHERE finalist.final_id = (SELECT max(id) FROM main.final_round)");
+    if (sql.failed) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", store->path);
+        goto done;
+    }
+    MT_TRY(mt_sql_prepare(store, mt_strbuf_text(&sql), &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    while (mt_sql_next(store, &args, "read a final", &st, err)) {
+        if (mt_row_at_hand_agrees(statement, why, sizeof why)) continue;
+        store->is_row_refused = true;
+        st = MT_FAIL(err, MT_ERR_DB, "%s: \"final\": %s", store->path, strstr(why, ": ") + 2); /* the number of its row is the database's */
+        break;
+    }
+done:
+    sqlite3_finalize(statement);
+    mt_strbuf_free(&sql);
+    return st;
+}
+
+static mt_status store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err)
+{
+    mt_status st = mt_tx_begin(store, err);
+    if (st != MT_OK) return st;
+    st = mt_store_final(store, session, subject, final, rows, count, err);
+    if (st == MT_OK) st = check_agreement(store, err);
+    return mt_tx_end(store, st, err);
+}
+
 mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_subject *subject, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
 {
     mt_status st;
@@ -133,7 +170,7 @@ mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_sub
     }
     MT_TRY(mt_subject_find(store, subject, &id, err));
     MT_TRY(read_rows(store, json, id, rows, &count, problem, err));
-    if (!*problem) MT_TRY(mt_store_final(store, session, subject, &final, rows, count, err));
+    if (!*problem) MT_TRY(store_final(store, session, subject, &final, rows, count, err));
 done:
     sqlite3_finalize(statement);
     return st;

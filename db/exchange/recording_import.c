@@ -7,11 +7,11 @@
 #include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
-#include "db/store/spec_programs.h"
 #include "db/exchange/recording.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
 #include "db/exchange/recording_line.h"
+#include "db/exchange/said.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
@@ -56,23 +56,50 @@ static mt_status check_format(import_state *import, sqlite3_stmt *statement, mt_
     return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads versions 1 and 2", import->from.path, (long long)import->version);
 }
 
+static void leave_out(import_state *import, const char *why)
+{
+    mt_left_out_line(&import->left_out, mt_lines_number(import->from.lines), why);
+}
+
+/* A member that the rows can do without: where it is not as it should be, it alone is left out. */
+static mt_row_value optional(import_state *import, sqlite3_stmt *statement, int column, const char *name, mt_row_column_id rule, mt_row_value otherwise)
+{
+    char why[400], text[460];
+    mt_row_value value = mt_row_value_at(statement, column);
+    if (mt_row_value_is_sound(&mt_row_rules[rule], &value)) return value;
+    mt_row_value_explain(&mt_row_rules[rule], &value, why, sizeof why);
+    snprintf(text, sizeof text, "%s: %s", name, why);
+    leave_out(import, text);
+    return otherwise;
+}
+
+static const char *optional_text(import_state *import, sqlite3_stmt *statement, int column, const char *name, mt_row_column_id rule, const char *otherwise)
+{
+    return optional(import, statement, column, name, rule, (mt_row_value){.text = otherwise}).text;
+}
+
+static int64_t optional_integer(import_state *import, sqlite3_stmt *statement, int column, const char *name, mt_row_column_id rule)
+{
+    return optional(import, statement, column, name, rule, (mt_row_value){0}).integer;
+}
+
 /* A line 1 may leave out the programs of the kernel that the one before it was of. Where they stand variants are numbered anew, so that files may be concatenated. */
 static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt_kernel_row *kernel, mt_error *err)
 {
-    mt_status st = MT_OK;
     mt_strbuf name = {0};
     mt_strbuf_addf(&name, "%s@%s", kernel->name, kernel->key);
     bool is_same = strcmp(mt_strbuf_text(&name), mt_strbuf_text(&import->kernel)) == 0;
     kernel->spec_json = "{}"; /* not known: replaces nothing */
-    if (sqlite3_column_type(statement, 7) != SQLITE_NULL) {
+    bool has_programs = sqlite3_column_type(statement, 7) != SQLITE_NULL;
+    if (has_programs || !is_same) {
         mt_texts_free(&import->told);
-        import->count_lost_in = 0;
+        import->count_lost_in = has_programs ? 0 : mt_lines_number(import->from.lines); /* lines before it may have told variants: of a file whose beginning is lost */
     }
-    if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) st = mt_line_text(&import->from, statement, 7, "\"kernel.spec\"", 1, &kernel->spec_json, err);
+    if (!is_same || has_programs) kernel->spec_json = optional_text(import, statement, 7, "\"kernel.spec\"", MT_ROW_kernel_spec_json, "{}");
     mt_strbuf_clear(&import->kernel);
     mt_strbuf_add(&import->kernel, mt_strbuf_text(&name));
     mt_strbuf_free(&name);
-    return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path) : st;
+    return import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path) : MT_OK;
 }
 
 /* Expressions that nobody can read are left out: the rows are the kernel's all the same. */
@@ -80,10 +107,10 @@ static mt_status check_programs(import_state *import, mt_kernel_row *kernel, mt_
 {
     char why[300];
     bool are_sound;
-    mt_status st = mt_spec_programs_check(import->from.store, kernel->spec_json, &are_sound, why, sizeof why, err);
+    mt_status st = mt_said_check_spec(kernel->spec_json, &are_sound, why, sizeof why, err);
     if (st != MT_OK || are_sound) return st;
     kernel->spec_json = "{}";
-    mt_left_out_line(&import->left_out, mt_lines_number(import->from.lines), why);
+    leave_out(import, why);
     return MT_OK;
 }
 
@@ -106,15 +133,15 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     mt_shape_row shape, workload;
     const char *l2;
     MT_TRY(mt_line_text(&import->from, statement, 2, "\"gpu.key\"", 1, &device.key, err));
-    MT_TRY(mt_line_text(&import->from, statement, 3, "\"gpu.name\"", 0, &device.name, err));
-    MT_TRY(mt_line_text(&import->from, statement, 4, "\"gpu.facts\"", 1, &device.facts_json, err));
+    device.name = optional_text(import, statement, 3, "\"gpu.name\"", MT_ROW_device_name, "");
+    device.facts_json = optional_text(import, statement, 4, "\"gpu.facts\"", MT_ROW_device_facts_json, "{}");
     MT_TRY(mt_line_text(&import->from, statement, 5, "\"kernel.name\"", 1, &kernel.name, err));
     MT_TRY(mt_line_text(&import->from, statement, 6, "\"kernel.key\"", 1, &kernel.key, err));
     MT_TRY(read_programs(import, statement, &kernel, err));
     MT_TRY(check_programs(import, &kernel, err));
-    MT_TRY(mt_line_text(&import->from, statement, 8, "\"shape.name\"", 0, &shape.name, err));
+    shape.name = optional_text(import, statement, 8, "\"shape.name\"", MT_ROW_shape_name, "");
     MT_TRY(mt_line_text(&import->from, statement, 9, "\"shape.key\"", 0, &shape.key, err));
-    MT_TRY(mt_line_text(&import->from, statement, 10, "\"workload.name\"", 0, &workload.name, err));
+    workload.name = optional_text(import, statement, 10, "\"workload.name\"", MT_ROW_workload_name, "");
     MT_TRY(mt_line_text(&import->from, statement, 11, "\"workload.key\"", 0, &workload.key, err));
     MT_TRY(mt_line_text(&import->from, statement, 12, "\"regime\"", 1, &l2, err));
     if (!mt_l2_from_name(l2, &import->subject.l2)) {
@@ -142,19 +169,29 @@ done:
     return st;
 }
 
+/* Of line 1: what is not as it should be is unknown. */
+static mt_status read_toolchain_of(import_state *import, sqlite3_stmt *statement, mt_error *err)
+{
+    const mt_toolchain_row row = {.nvrtc_version = optional_integer(import, statement, 13, "\"toolchain.nvrtc\"", MT_ROW_toolchain_nvrtc_version),
+                                  .driver_version = optional_integer(import, statement, 14, "\"toolchain.driver\"", MT_ROW_toolchain_driver_version),
+                                  .arch = optional_text(import, statement, 15, "\"toolchain.arch\"", MT_ROW_toolchain_arch, "")};
+    return mt_store_toolchain(import->from.store, &row, &import->subject.toolchain, err);
+}
+
 /* Variants that the others are compared with; older recordings do not name them. One that is no variant is left out. */
 static mt_status read_comparison_point(import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
 {
-    const char *variant;
+    char why[200] = "", reason[240], name[24];
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
-    mt_status st = mt_line_text(&import->from, statement, column, role, 0, &variant, err);
-    if (st != MT_OK) return st;
-    char why[200] = "", reason[240];
+    snprintf(name, sizeof name, "\"%s\"", role);
+    const char *variant = optional_text(import, statement, column, name, MT_ROW_variant_text, NULL);
+    if (!variant) return MT_OK;
+    mt_status st = MT_OK;
     import->from.store->is_row_refused = false;
     if (mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) st = mt_store_comparison_point(import->from.store, &import->subject, role, variant, err);
     if (!*why && !(st == MT_ERR_DB && mt_store_refused_row(import->from.store))) return st;
     snprintf(reason, sizeof reason, "\"%s\": %s", role, *why ? why : reason_of(import, err));
-    mt_left_out_line(&import->left_out, mt_lines_number(import->from.lines), reason);
+    leave_out(import, reason);
     return MT_OK;
 }
 
@@ -166,12 +203,15 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     MT_TRY(check_format(import, statement, err));
     MT_TRY(mt_line_check_names(&import->from, line, err));
     MT_TRY(read_subject(import, statement, err));
-    MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
-    MT_TRY(mt_line_date(&import->from, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
+    MT_TRY(read_toolchain_of(import, statement, err));
+    import->recorded_unix_ms = optional_integer(import, statement, 16, "\"recorded_unix_ms\"", MT_ROW_session_started_unix_ms);
     MT_TRY(read_comparison_point(import, statement, 17, "default", err));
     MT_TRY(read_comparison_point(import, statement, 18, "baseline", err));
     const char *final;
-    MT_TRY(mt_line_object(&import->from, statement, 19, "\"final\"", &final, err));
+    if (mt_line_object(&import->from, statement, 19, "\"final\"", &final, err) != MT_OK) {
+        leave_out(import, reason_of(import, err));
+        final = NULL;
+    }
     mt_strbuf_clear(&import->final);
     mt_strbuf_add(&import->final, final ? final : "");
     if (import->final.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
@@ -470,6 +510,7 @@ static mt_status read_lines(import_state *import, const mt_hash *hash, mt_error 
         if (st != MT_OK && !is_left_out(import, st, err)) goto done;
     }
     if (st == MT_OK) st = end_subject(import, err);
+    if (mt_lines_are_cut(import->from.lines) && import->session) leave_out(import, "the compressed data end too early here: the file is cut short, and what stood behind this line is lost");
 done:
     return st;
 }

@@ -1,6 +1,5 @@
 #include "db/exchange/recording_io.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -24,6 +23,7 @@ struct mt_lines {
     size_t at, end;
     size_t total;         /* decompressed so far */
     bool inside_frame;    /* more of it must come */
+    bool is_cut;          /* and does not */
     mt_strbuf line;
     int64_t number;
 };
@@ -65,6 +65,11 @@ void mt_lines_close(mt_lines *lines)
     mt_free(lines);
 }
 
+bool mt_lines_are_cut(const mt_lines *lines)
+{
+    return lines->is_cut;
+}
+
 int64_t mt_lines_number(const mt_lines *lines)
 {
     return lines->number;
@@ -83,9 +88,9 @@ static mt_status refill(mt_lines *lines, mt_error *err)
             return MT_FAIL(err, MT_ERR_SYNTAX, "%s: cannot be decompressed: %s", lines->name, ZSTD_getErrorName(left));
         }
         lines->inside_frame = left != 0;
-        if (starved && lines->inside_frame && !out.pos) {
-            return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (the compressed data end too early)", lines->name);
-        }
+        lines->is_cut = starved && lines->inside_frame && !out.pos;
+        if (lines->is_cut && !lines->total) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (the compressed data end too early)", lines->name);
+        if (lines->is_cut) break;
     }
     lines->end = out.pos;
     lines->total += out.pos;

@@ -2,6 +2,7 @@
 #ifndef MT_DB_EXCHANGE_RECORDING_IO_H
 #define MT_DB_EXCHANGE_RECORDING_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ void mt_lines_close(mt_lines *lines); /* NULL is a no-op */
 /* The next line that is not empty, without its end; *line is NULL at the end of the file and valid until the next call. Refuses NULs and what
  * is not UTF-8: SYNTAX with a *line, of which nothing but its beginning may be believed; the lines behind it can be read. */
 mt_status mt_lines_next(mt_lines *lines, const char **line, mt_error *err);
+/* At the end: compressed data ended too early, so that lines are missing. Where not even the first one came that is a SYNTAX error. */
+bool mt_lines_are_cut(const mt_lines *lines);
 int64_t mt_lines_number(const mt_lines *lines); /* of the line at hand, from 1 */
 
 /* Tests only: another limit than 1 GiB of text. */

@@ -1,4 +1,4 @@
-/* Inside libtunelookup: what its files share. Outside of db/lookup/ only tuner/predictor, tuner/cli/commands and white-box tests may include it (tests/checks/layers.sh).
+/* Inside libtunelookup: what its files share. Outside of db/lookup/ only db/exchange, tuner/predictor, tuner/cli/commands and white-box tests may include it (tests/checks/layers.sh).
  *
  * The answers of a plan: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
  * They never change once a plan points to them, and live until close, so finders need no lock and results stay valid over a refresh. */
@@ -79,9 +79,9 @@ typedef struct mt_lookup_file {
     mt_lookup_stamp stamp;
 } mt_lookup_file;
 
-/* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
 /* Behind "in the user's file": which shipped files were asked too, or where there are none. */
 void mt_lookup_tell_shipped(const tunelookup_db *db, char *out, size_t size);
+/* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
 tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count);
 tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count);
 /* Whether the file, which need not exist, would lie in a share/msda-tune-shipped of any installation. */
@@ -116,7 +116,7 @@ typedef enum mt_lookup_json_kind { MT_LOOKUP_JSON_NULL, MT_LOOKUP_JSON_FALSE, MT
 typedef struct mt_lookup_json {
     mt_lookup_json_kind kind;
     uint32_t count;    /* of members */
-    const char *key;   /* in an object */
+    const char *key; bool is_asked; /* in an object; somebody asked for it by this name */
     const char *text;  /* TEXT */
     int64_t number;    /* INTEGER */
     double real;       /* INTEGER, REAL */
@@ -224,7 +224,7 @@ typedef struct mt_lookup_model_reader {
     const char *where;           /* "FILE: kernel msda" */
     const char *loop;            /* the loop variable that programs may read now */
 } mt_lookup_model_reader;
-tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **program); /* NULL text → NULL program */
+tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const mt_lookup_json *object, const char *key, const mt_program **program); /* NULL = it has none */
 tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list);
 tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_lookup_json *array);
 tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches);
@@ -330,11 +330,11 @@ typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has 
     int64_t kernel, device;           /* 0 = none */
 } mt_lookup_source;
 
-enum { MT_LOOKUP_BACKING_STATEMENTS = 11, MT_LOOKUP_BACKING_SEEN = 128 };
+enum { MT_LOOKUP_BACKING_TABLES = 11, MT_LOOKUP_BACKING_SEEN = 128 };
 typedef struct mt_lookup_backing {    /* of the file at hand (lookup_backing.c) */
-    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_STATEMENTS];
-    struct { const mt_row_column *columns; size_t count; } rules[MT_LOOKUP_BACKING_STATEMENTS]; /* of the tables whose statements are prepared */
-    int64_t seen[MT_LOOKUP_BACKING_STATEMENTS][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
+    struct sqlite3_stmt *statements[MT_LOOKUP_BACKING_TABLES];
+    struct { const mt_row_column *columns; size_t count; } rules[MT_LOOKUP_BACKING_TABLES]; /* of those tables that a statement reads */
+    int64_t seen[MT_LOOKUP_BACKING_TABLES][MT_LOOKUP_BACKING_SEEN]; /* rows that are sound, by id modulo their number */
     char why[400];
 } mt_lookup_backing;
 
@@ -366,14 +366,14 @@ typedef struct mt_lookup_loader {
     struct sqlite3_stmt *variant_text; /* made when the first is read; whoever begins another file, or ends, finalizes it */
 } mt_lookup_loader;
 
-/* What a row of table answer repeats of others. */
-typedef struct mt_lookup_claim {
-    int64_t measurement, subject, variant, workload;
-    const char *shape_key, *regime, *origin;
-} mt_lookup_claim;
+typedef struct mt_lookup_claim { int64_t measurement, subject, variant, workload; } mt_lookup_claim; /* of a row of table answer */
 #define MT_LOOKUP_TOO_LONG "a value is longer than 16 MiB"
-/* Whether the rows that it refers to are there, keep the rules of rows (db/row_rules.h), and say the same: loader->backing.why is "" then, else what is wrong with which row. */
-tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_lookup_claim *claim);
+/* What stands behind an answer. Its columns, behind those of "SELECT …": of "FROM answer" MT_ANSWER_JOINS (db/row_relations.h). */
+void mt_lookup_backing_add_columns(mt_lookup_loader *loader, char *sql, size_t size);
+/* Whether these rows, from column `at` on, and what they refer to are there, keep the rules of rows, and agree: loader->backing.why is "" then, else what is wrong with which row. */
+tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_lookup_claim *claim, struct sqlite3_stmt *row, int at);
+/* Which row is not there, too long or breaks the rules: loader->backing.why; "" = none of them. */
+tunelookup_status mt_lookup_backing_missing(mt_lookup_loader *loader, int64_t measurement, int64_t subject);
 void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
@@ -407,7 +407,8 @@ enum {
     MT_LOOKUP_PREDICTORS = 8,
     MT_LOOKUP_DEFAULTS = 8,    /* different sets of active knobs that the default may have */
     MT_LOOKUP_CACHED = 256,    /* answers to untuned shapes that are kept */
-    MT_LOOKUP_CACHE_PROBES = 4
+    MT_LOOKUP_CACHE_PROBES = 4,
+    MT_LOOKUP_LACKS_STRINGS = 131072 /* in a predictor's rank, above all else */
 };
 
 /* What is known of one GPU's tuned shapes: a portfolio of one file. */
@@ -416,7 +417,7 @@ typedef struct mt_lookup_predictor {
     const char **shape_names;
     const mt_lookup_variant **variants; /* [variant_count], where the rule has a cost_weight; else NULL */
     const char *gpu;
-    uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, kin before strangers, … */
+    uint32_t rank;                   /* lower is asked first: the asked strings before others (what was right with others is not known to be right with these), this GPU, measured, kin, … */
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
     const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
@@ -453,9 +454,9 @@ typedef struct mt_lookup_trace {
     void *context;
 } mt_lookup_trace;
 
-/* Fills a rule's features, curves, and is_usable[variant_count], from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
+/* Fills the rule's features, curves, is_usable[variant_count], and the rank, from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
  * False = damaged, or no memory (lookup_rule.c). */
-bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_rule *rule);
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor);
 /* Its member `cost`, if it has one, → rule->cost, cost_weight and the predictor's variants (lookup_cost.c). `variants`: ids; `subjects`: of the shapes. */
 typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
 tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,

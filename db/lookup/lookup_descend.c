@@ -181,27 +181,6 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 
 /* ---- all of them ---- */
 
-/* Whether one of its shapes has all of the asked strings (a type, say): what was right with others is not known to be right with these. */
-static bool has_strings(const mt_rule *rule, const double *features)
-{
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        size_t f = 0;
-        while (f < rule->feature_count && !(rule->features[f].is_text && rule->shapes[i * rule->feature_count + f] != features[f])) f++;
-        if (f == rule->feature_count) return true;
-    }
-    return false;
-}
-
-/* The predictor at that place of the order in which they are asked: those with the asked strings first, each group in its order. */
-static uint32_t predictor_at(const mt_lookup_answers *answers, const double *features, uint32_t place)
-{
-    for (int with = 1; with >= 0; with--) {
-        for (uint32_t i = 0; i < answers->predictor_count; i++)
-            if (has_strings(&answers->predictors[i].rule, features) == with && place-- == 0) return i;
-    }
-    return 0;
-}
-
 void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
 {
     asking a = { .answers = answers, .values = values, .trace = trace, .default_slowdown = NAN };
@@ -209,7 +188,7 @@ void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, 
     if (*answers->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
     if (answers->predictor_count) features_of(answers, values, a.features);
     for (uint32_t i = 0; i < answers->predictor_count; i++) {
-        verdict v = ask(&a, predictor_at(answers, a.features, i), decision);
+        verdict v = ask(&a, i, decision);
         if (v == TAKEN) return;
         if (v == LOSES) break; /* what is known says that the default is better here */
     }
@@ -227,14 +206,13 @@ size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values
     if (*answers->unknown || !answers->predictor_count) return 0;
     features_of(answers, values, a.features);
     for (uint32_t i = 0; i < answers->predictor_count && !count; i++) {
-        const uint32_t index = predictor_at(answers, a.features, i);
-        const mt_lookup_predictor *predictor = &answers->predictors[index];
+        const mt_lookup_predictor *predictor = &answers->predictors[i];
         mt_rule_search search;
         uint32_t row;
         uint8_t launches;
         begin(&a, predictor, &search);
         while (count < capacity && next_offer(&a, predictor, &search, &row, &launches)) {
-            decisions[count++] = taken(predictor, &search, index, row, launches);
+            decisions[count++] = taken(predictor, &search, i, row, launches);
             mt_rule_keep(&predictor->rule, &search);
         }
     }

@@ -352,7 +352,7 @@ static tunelookup_status read_rule(building *b)
     format = b->is_damaged ? 0 : mt_lookup_json_int(b->rule, "format", 0);
     b->is_other_format = format > 0 && format != MT_RULE_FORMAT;
     if (b->is_other_format) goto done;
-    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(b->loader, b->rule, b->names, b->variants, b->is_usable, &b->predictor->rule);
+    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(b->loader, b->rule, b->names, b->variants, b->is_usable, b->predictor);
     if (!b->is_damaged) LOOKUP_TRY(mt_lookup_costs_read(b->loader, b->rule, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
 done:
     return st;

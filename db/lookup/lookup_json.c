@@ -228,7 +228,9 @@ const mt_lookup_json *mt_lookup_json_member(const mt_lookup_json *object, const 
 {
     if (!object || object->kind != MT_LOOKUP_JSON_OBJECT) return NULL;
     for (const mt_lookup_json *at = object->first; at; at = at->next) {
-        if (strcmp(at->key, key) == 0) return at;
+        if (strcmp(at->key, key) != 0) continue;
+        ((mt_lookup_json *)(uintptr_t)at)->is_asked = true; /* merging: what nobody asks for has no meaning */
+        return at;
     }
     return NULL;
 }

@@ -63,15 +63,14 @@ static void note_missing(mt_lookup_model *model, const char *name)
     }
 }
 
-tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **out)
+static tunelookup_status load_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **out)
 {
     mt_program *program = NULL;
     *out = NULL;
-    if (!text) return TUNELOOKUP_OK;
     size_t bytes = mt_program_bytes(text);
     void *memory = mt_lookup_arena_take(reader->arena, bytes, 1);
     if (!memory) return mt_lookup_no_memory();
-    if (mt_program_load(text, memory, bytes, &program, NULL) != MT_PROGRAM_OK) return mt_lookup_model_bad(reader, "an expression's program is damaged");
+    if (mt_program_load(text, memory, bytes, &program, NULL) != MT_PROGRAM_OK) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: an expression's program is damaged: \"%.40s\"", reader->where, text);
     for (size_t i = 0; i < mt_program_name_count(program); i++) {
         const char *name = mt_program_name(program, i);
         bool is_loop = reader->loop && strcmp(reader->loop, name) == 0;
@@ -80,6 +79,15 @@ tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, 
     }
     *out = program;
     return TUNELOOKUP_OK;
+}
+
+/* What is there and no text is no expression that may be passed over. */
+tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const mt_lookup_json *object, const char *key, const mt_program **out)
+{
+    const mt_lookup_json *member = mt_lookup_json_member(object, key);
+    *out = NULL;
+    if (!member || member->kind == MT_LOOKUP_JSON_NULL) return TUNELOOKUP_OK;
+    return member->text ? load_program(reader, member->text, out) : mt_lookup_model_bad(reader, "an expression is no text");
 }
 
 tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list)
@@ -91,7 +99,7 @@ tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader
     if (!list->items) return mt_lookup_no_memory();
     for (const mt_lookup_json *at = array->first; at; at = at->next) {
         if (!at->text) return mt_lookup_model_bad(reader, "an expression is no text");
-        tunelookup_status st = mt_lookup_model_program(reader, at->text, &list->items[list->count++]);
+        tunelookup_status st = load_program(reader, at->text, &list->items[list->count++]);
         if (st != TUNELOOKUP_OK) return st;
     }
     return TUNELOOKUP_OK;
@@ -213,7 +221,7 @@ static tunelookup_status lay_out_slots(mt_lookup_model_reader *reader)
 static tunelookup_status load_let_programs(const mt_lookup_model_reader *reader, const mt_lookup_json *array, mt_lookup_model_let *let)
 {
     for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, let++) {
-        tunelookup_status st = mt_lookup_model_program(reader, mt_lookup_json_text(at, "value"), &let->value);
+        tunelookup_status st = mt_lookup_model_program(reader, at, "value", &let->value);
         if (st != TUNELOOKUP_OK) return st;
         if (!let->value) return mt_lookup_model_bad(reader, "a let has no value");
     }
@@ -226,7 +234,7 @@ static tunelookup_status load_name_programs(mt_lookup_model_reader *reader, cons
     tunelookup_status st = TUNELOOKUP_OK;
     mt_lookup_model_param *param = reader->model->params;
     for (const mt_lookup_json *at = params ? params->first : NULL; at; at = at->next, param++) {
-        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "when"), &param->when));
+        LOOKUP_TRY(mt_lookup_model_program(reader, at, "when", &param->when));
     }
     st = load_let_programs(reader, lets, reader->model->lets);
 done:
@@ -247,7 +255,7 @@ static tunelookup_status load_time(mt_lookup_model_reader *reader, const mt_look
     const char *text = mt_lookup_json_text(object, "time_ns");
     uint32_t digest = 2166136261u;
     tunelookup_status st = load_let_programs(reader, lets, model->lets + model->model_let);
-    if (st == TUNELOOKUP_OK) st = mt_lookup_model_program(reader, text, &model->time_ns);
+    if (st == TUNELOOKUP_OK) st = mt_lookup_model_program(reader, object, "time_ns", &model->time_ns);
     if (st != TUNELOOKUP_OK || !text) return st;
     for (const mt_lookup_json *at = lets ? lets->first : NULL; at; at = at->next) digest = add_digest(add_digest(digest, mt_lookup_json_text(at, "name")), mt_lookup_json_text(at, "value"));
     digest = add_digest(digest, text);
@@ -280,7 +288,7 @@ static tunelookup_status load_variants(mt_lookup_model_reader *reader, const mt_
         variant->entry = mt_lookup_json_text(at, "entry");
         if (!variant->name || !variant->entry) return mt_lookup_model_bad(reader, "a variant has no name or entry");
         variant->baked = read_baked(model, mt_lookup_json_member(at, "bakes"));
-        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "requires"), &variant->requires_program));
+        LOOKUP_TRY(mt_lookup_model_program(reader, at, "requires", &variant->requires_program));
     }
 done:
     return st;
@@ -313,7 +321,7 @@ static tunelookup_status load_constraints(mt_lookup_model_reader *reader, const 
         const char *why = mt_lookup_json_text(at, "why");
         constraint->name = mt_lookup_json_text(at, "name");
         constraint->why = why ? why : "";
-        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "holds"), &constraint->holds));
+        LOOKUP_TRY(mt_lookup_model_program(reader, at, "holds", &constraint->holds));
         if (!constraint->name || !constraint->holds) return mt_lookup_model_bad(reader, "a constraint has no name or expression");
     }
 done:
@@ -328,6 +336,7 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     const mt_lookup_json *params = mt_lookup_json_member(root, "params"), *lets = mt_lookup_json_member(root, "lets"), *time = mt_lookup_json_member(root, "model");
     *model = (mt_lookup_model){ 0 };
     if (!root || root->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its expressions are no JSON object");
+    if (time && time->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its cost model is no object");
     if (mt_lookup_json_int(root, "format", 0) != 1) return mt_lookup_model_bad(&reader, "its expressions have a format that this library does not know");
     const char *regime = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
     model->is_by_default = reference && strcmp(reference, "default") == 0;

@@ -32,13 +32,15 @@ static tunelookup_status load_tensormap(mt_lookup_model_reader *reader, const mt
     tunelookup_status st;
     arg->kind = TUNELOOKUP_ARG_TENSORMAP;
     arg->tensor = (int32_t)mt_lookup_json_int(from, "tensor", -1);
-    arg->swizzle_bytes = (int32_t)mt_lookup_json_int(from, "swizzle", 0);
+    arg->swizzle_bytes = (int32_t)mt_lookup_json_int(from, "swizzle", -1);
+    bool has_number = arg->swizzle_bytes >= 0;
+    if (!has_number) arg->swizzle_bytes = 0;
     arg->l2_promotion_bytes = (int32_t)mt_lookup_json_int(from, "l2", 0);
     arg->fill_nan = mt_lookup_json_bool(from, "fill_nan");
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "count"), &arg->count));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "count", &arg->count));
     arg->loop = reader->loop = mt_lookup_json_text(from, "loop"); /* the count stands outside of the loop */
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "offset"), &arg->offset));
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "swizzle"), &arg->swizzle)); /* where it is no number */
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "offset", &arg->offset));
+    if (!has_number) LOOKUP_TRY(mt_lookup_model_program(reader, from, "swizzle", &arg->swizzle));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "dims"), MT_LOOKUP_MAP_RANK, &arg->dims));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "strides"), MT_LOOKUP_MAP_RANK - 1, &arg->strides));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "box"), MT_LOOKUP_MAP_RANK, &arg->box));
@@ -57,7 +59,7 @@ static tunelookup_status load_scalar(mt_lookup_model_reader *reader, const mt_lo
     arg->dtype = mt_lookup_json_text(from, "dtype");
     if (!arg->dtype) return mt_lookup_model_bad(reader, "a scalar has no dtype");
     if (literal) arg->literal = literal->real;
-    return mt_lookup_model_program(reader, mt_lookup_json_text(from, "value"), &arg->value);
+    return mt_lookup_model_program(reader, from, "value", &arg->value);
 }
 
 static tunelookup_status load_arg(mt_lookup_model_reader *reader, const mt_lookup_json *from, mt_lookup_model_arg *arg)
@@ -128,10 +130,10 @@ static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lo
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "grid"), 3, &launch->grid));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "block"), 3, &launch->block));
     LOOKUP_TRY(mt_lookup_model_list_load(reader, mt_lookup_json_member(from, "cluster"), 3, &launch->cluster));
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "smem"), &launch->smem));
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "carveout"), &launch->carveout));
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "blocks_per_sm"), &launch->blocks_per_sm));
-    LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(from, "when"), &launch->when));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "smem", &launch->smem));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "carveout", &launch->carveout));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "blocks_per_sm", &launch->blocks_per_sm));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "when", &launch->when));
     if (launch->grid.count < 1 || launch->block.count < 1) st = mt_lookup_model_bad(reader, "a launch has no grid or block");
 done:
     return st;
@@ -148,6 +150,7 @@ static int by_number(const void *a, const void *b)
 tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches)
 {
     mt_lookup_model *model = reader->model;
+    if ((prepares && prepares->kind != MT_LOOKUP_JSON_ARRAY) || (launches && launches->kind != MT_LOOKUP_JSON_ARRAY)) return mt_lookup_model_bad(reader, "its launches are no list");
     size_t total = (prepares ? prepares->count : 0) + (size_t)(launches ? launches->count : 0);
     if (total > 4096) return mt_lookup_model_bad(reader, "more launches than this library supports");
     model->launches = mt_lookup_arena_take(reader->arena, total, sizeof *model->launches);

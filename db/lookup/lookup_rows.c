@@ -9,13 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/row_sqlite.h"
 #include "db/counted_rows.h"
+#include "db/row_relations.h"
+#include "db/row_sqlite.h"
 
-static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
-                               "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2 AND subject_id > ?3 ORDER BY subject_id";
-static const char next_sql[] = "SELECT min(subject_id) FROM answer WHERE kernel_id = ?1 AND device_id = ?2 AND subject_id > ?3";
-enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS };
+static const char columns_sql[] = "SELECT answer.origin, answer.regime, answer.workload_id, answer.shape_key, answer.shape_name, answer.measurement_id, answer.subject_id, answer.variant_id, answer.toolchain_id, "
+                                  "answer.median_ns, answer.low_ns, answer.high_ns, answer.norm_error, answer.created_unix_ms, answer.cubin_hash, answer.carveouts";
+#define BEHIND " WHERE answer.kernel_id = ?1 AND answer.device_id = ?2 AND answer.subject_id > ?3 ORDER BY answer.subject_id"
+static const char next_sql[] = "SELECT subject_id, measurement_id FROM answer" BEHIND " LIMIT 1";
+enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS, BACKING };
 enum { DAMAGED = -1 };
 enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
 
@@ -97,6 +99,12 @@ static const mt_row_column_id column_rules[] = { [ORIGIN] = MT_ROW_answer_origin
     [TOOLCHAIN] = MT_ROW_answer_toolchain_id, [MEDIAN] = MT_ROW_answer_median_ns, [LOW] = MT_ROW_answer_low_ns, [HIGH] = MT_ROW_answer_high_ns, [NORM_ERROR] = MT_ROW_answer_norm_error,
     [CREATED] = MT_ROW_answer_created_unix_ms, [CUBIN] = MT_ROW_answer_cubin_hash, [CARVEOUTS] = MT_ROW_answer_carveouts };
 
+/* What came with the tool is sound, as the tool has it too (mt_store_open). */
+static bool is_shipped(const mt_lookup_loader *loader)
+{
+    return loader->plan->db->files[loader->file].is_shipped;
+}
+
 /* Types are asked before any column is read as something that it is not: reading converts it. What is wrong goes to loader->backing.why, else that is "". */
 static tunelookup_status check(mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
@@ -110,10 +118,9 @@ static tunelookup_status check(mt_lookup_loader *loader, sqlite3_stmt *statement
         return TUNELOOKUP_OK;
     }
     const mt_lookup_claim claim = { .measurement = sqlite3_column_int64(statement, MEASUREMENT), .subject = sqlite3_column_int64(statement, SUBJECT), .variant = sqlite3_column_int64(statement, VARIANT),
-        .workload = sqlite3_column_int64(statement, WORKLOAD), .shape_key = column(statement, SHAPE_KEY), .regime = column(statement, REGIME), .origin = column(statement, ORIGIN) };
+        .workload = sqlite3_column_int64(statement, WORKLOAD) };
     *backing->why = '\0';
-    bool is_shipped = loader->plan->db->files[loader->file].is_shipped; /* what came with the tool is sound, as the tool has it too (mt_store_open) */
-    tunelookup_status st = is_shipped ? TUNELOOKUP_OK : mt_lookup_backing_check(loader, &claim);
+    tunelookup_status st = is_shipped(loader) ? TUNELOOKUP_OK : mt_lookup_backing_check(loader, &claim, statement, BACKING);
     const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
     if (toolchain->numbers[0] == DAMAGED || toolchain->numbers[1] == DAMAGED) snprintf(backing->why, sizeof backing->why, "row %lld of toolchain: its versions are damaged", (long long)toolchain->id);
     return st;
@@ -355,18 +362,30 @@ static int bind_behind(const mt_lookup_loader *loader, sqlite3_stmt *statement, 
     return code == SQLITE_OK ? sqlite3_bind_int64(statement, 3, subject) : code;
 }
 
-/* The row behind *subject holds a value that is longer than SQLite may read: it is left out, and *subject becomes its. */
+/* The answer behind *subject, or what backs it, holds a value that is longer than SQLite may read: it is left out, and *subject becomes its. */
 static tunelookup_status pass_over(mt_lookup_loader *loader, int64_t *subject)
 {
     sqlite3_stmt *statement = NULL;
+    int64_t measurement = 0;
     int code = sqlite3_prepare_v2(loader->db, next_sql, -1, &statement, NULL);
     if (code == SQLITE_OK) code = bind_behind(loader, statement, *subject);
     bool is_there = code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) > *subject;
-    if (is_there) *subject = sqlite3_column_int64(statement, 0);
-    tunelookup_status st = is_there ? TUNELOOKUP_OK : sqlite_fail(loader);
+    if (is_there) *subject = sqlite3_column_int64(statement, 0), measurement = sqlite3_column_int64(statement, 1);
+    tunelookup_status st = is_there ? mt_lookup_backing_missing(loader, measurement, *subject) : sqlite_fail(loader);
     sqlite3_finalize(statement);
-    snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of answer: " MT_LOOKUP_TOO_LONG, (long long)*subject);
+    if (st == TUNELOOKUP_OK && !*loader->backing.why) snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of answer: " MT_LOOKUP_TOO_LONG, (long long)*subject);
     return st == TUNELOOKUP_OK ? hide_damaged(loader) : st;
+}
+
+/* One statement for all: a question for each answer what stands behind it takes four times as long. */
+static int prepare_answers(mt_lookup_loader *loader, sqlite3_stmt **statement)
+{
+    char sql[16384];
+    snprintf(sql, sizeof sql, "%s", columns_sql);
+    if (!is_shipped(loader)) mt_lookup_backing_add_columns(loader, sql, sizeof sql);
+    size_t used = strlen(sql);
+    snprintf(sql + used, sizeof sql - used, " FROM answer%s" BEHIND, is_shipped(loader) ? "" : MT_ANSWER_JOINS);
+    return sqlite3_prepare_v2(loader->db, sql, -1, statement, NULL);
 }
 
 static tunelookup_status read_answers(mt_lookup_loader *loader)
@@ -374,7 +393,7 @@ static tunelookup_status read_answers(mt_lookup_loader *loader)
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
     int64_t subject = INT64_MIN;
-    int code = sqlite3_prepare_v2(loader->db, rows_sql, -1, &statement, NULL);
+    int code = prepare_answers(loader, &statement);
     if (code == SQLITE_OK) code = bind_behind(loader, statement, subject);
     while (code == SQLITE_OK && (code = sqlite3_step(statement)) != SQLITE_DONE && (code == SQLITE_ROW || code == SQLITE_TOOBIG)) {
         if (code == SQLITE_ROW) {

@@ -65,12 +65,32 @@ static bool read_usable(const reading *r, const mt_lookup_json *array, bool *is_
     return true;
 }
 
-bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_rule *rule)
+/* Whether one of its shapes has all of the strings that the plan is bound to (a type, say). */
+static bool has_strings(const reading *r)
 {
+    const mt_lookup_model *model = &r->loader->answers->model;
+    for (size_t i = 0; i < r->rule->shape_count; i++) {
+        size_t k = 0;
+        for (; k < r->rule->feature_count; k++) {
+            const mt_lookup_model_name *name = &model->names[r->names[k]];
+            double text;
+            if (name->kind != MT_LOOKUP_NAME_STRING) continue;
+            mt_rule_of_text(name->string, strlen(name->string), &text);
+            if (r->rule->shapes[i * r->rule->feature_count + k] != text) break;
+        }
+        if (k == r->rule->feature_count) return true;
+    }
+    return false;
+}
+
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor)
+{
+    mt_rule *rule = &predictor->rule;
     mt_rule_feature *features = mt_lookup_arena_take(&loader->answers->arena, rule->feature_count, sizeof *features);
     const reading r = { loader, rule, features, names, variants };
     if (!features || mt_lookup_json_int(root, "format", 0) != MT_RULE_FORMAT) return false;
     rule->features = features;
+    if (!has_strings(&r)) predictor->rank += MT_LOOKUP_LACKS_STRINGS;
     return read_weights(&r, mt_lookup_json_member(root, "weights")) && read_usable(&r, mt_lookup_json_member(root, "usable"), is_usable)
            && read_curve(mt_lookup_json_member(root, "error"), &rule->error) && read_curve(mt_lookup_json_member(root, "most"), &rule->most);
 }

@@ -21,6 +21,8 @@ static const char *const contents[] = {
     "SELECT device_id, shape_id, variant_id, origin, cause, lifted FROM strike ORDER BY id",
     "SELECT * FROM answer ORDER BY kernel_id, device_id, subject_id",
     "SELECT subject_id, measurement_id, final_id FROM best ORDER BY subject_id",
+    "SELECT id, subject_id FROM final_round ORDER BY id",
+    "SELECT final_id, measurement_id, median_ns, picked FROM finalist ORDER BY final_id, measurement_id",
     "SELECT * FROM portfolio ORDER BY id",
     "SELECT * FROM portfolio_shape ORDER BY portfolio_id, subject_id",
     "SELECT * FROM portfolio_variant ORDER BY portfolio_id, variant_id",

@@ -4,11 +4,13 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "db/row_relations.h"
 #include "db/row_sqlite.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/log.h"
+#include "tuner/base/strbuf.h"
 
 enum { NAMED = 5, SAMPLES_LIMIT = 1 << 24 };
 
@@ -92,6 +94,19 @@ const char *mt_row_number_of(const char *table)
     return strcmp(table, "landmark") == 0 || strcmp(table, "answer") == 0 ? "subject_id" : "rowid";
 }
 
+static const struct { const char *table, *joins, *problem; } relations[] = {
+    {"finalist", MT_FINALIST_JOINS, MT_FINALIST_PROBLEM}, {"best", MT_BEST_JOINS, MT_BEST_PROBLEM}, {"answer", MT_ANSWER_JOINS, MT_ANSWER_PROBLEM}, {NULL, "", "NULL"}};
+
+void mt_row_select(const char *table, mt_strbuf *sql)
+{
+    size_t count, relation = 0;
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    while (relations[relation].table && strcmp(relations[relation].table, table) != 0) relation++;
+    mt_strbuf_addf(sql, "SELECT %s.%s", table, mt_row_number_of(table));
+    for (size_t i = 0; i < count; i++) mt_strbuf_addf(sql, ", %s.%s", table, columns[i].name);
+    mt_strbuf_addf(sql, ", %s FROM main.%s%s", relations[relation].problem, table, relations[relation].joins);
+}
+
 /* Every column of packed times, and of a measurement their number. */
 static bool has_sound_samples(mt_store *store, const char *table, const mt_row_value *values, char *why, size_t size)
 {
@@ -119,6 +134,13 @@ bool mt_row_at_hand_is_sound(mt_store *store, const char *table, sqlite3_stmt *s
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);
     bool is_sound = mt_row_is_sound(table, values, why, size) && has_sound_samples(store, table, values, why, size);
     return is_sound && (strcmp(table, "cubin") != 0 || is_sound_code(values, why, size));
+}
+
+bool mt_row_at_hand_agrees(sqlite3_stmt *statement, char *why, size_t size)
+{
+    const char *problem = mt_sql_column_or_null(statement, sqlite3_column_count(statement) - 1);
+    if (problem) snprintf(why, size, "%s", problem);
+    return !problem;
 }
 
 /* ---- naming ---- */

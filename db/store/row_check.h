@@ -17,9 +17,14 @@ bool mt_row_insert_is_sound(const char *sql, const mt_row_values *row, int count
 
 /* What numbers the rows of a table, for messages: "rowid", or a column where there are none. */
 const char *mt_row_number_of(const char *table);
-/* The row at hand of "SELECT number, column, column … FROM table", all columns in the schema's order. Samples are unpacked; `store`, of whichever file, lends what that takes. */
+/* "SELECT number, column, column …, problem FROM main.table", all columns in the schema's order; problem: what contradicts it (db/row_relations.h), else NULL. */
+struct mt_strbuf;
+void mt_row_select(const char *table, struct mt_strbuf *sql);
+/* The row at hand of that. Samples are unpacked; `store`, of whichever file, lends what that takes. */
 struct mt_store;
 bool mt_row_at_hand_is_sound(struct mt_store *store, const char *table, sqlite3_stmt *statement, char *why, size_t size);
+/* Whether nothing contradicts it; to ask once what it refers to is known to be there. */
+bool mt_row_at_hand_agrees(sqlite3_stmt *statement, char *why, size_t size);
 
 /* Rows of a file that are left out: the first ones are named on stderr, the others counted. Zeroed but for path = none yet. */
 typedef struct mt_left_out {

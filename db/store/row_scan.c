@@ -11,7 +11,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 
-enum { TABLES = 20, LEFT_OUT_LIMIT = 100000 };
+enum { TABLES = 20 };
 
 typedef struct range { int64_t first, last; } range; /* numbers of rows, both included */
 
@@ -90,8 +90,7 @@ static mt_status leave_out(scan *s, found *f, int64_t row, const char *why, mt_e
     if (!added) return mt_no_memory(s->store->path, err);
     *added = row;
     mt_left_out_name(&s->left_out, f->table, row, why);
-    if (s->left_out.count <= LEFT_OUT_LIMIT) return MT_OK;
-    return MT_FAIL(err, MT_ERR_DB, "%s: is damaged: it holds more than %d rows that no tuner writes", s->store->path, LEFT_OUT_LIMIT);
+    return MT_OK;
 }
 
 static mt_status scan_table(scan *s, const char *table, mt_error *err)
@@ -100,14 +99,11 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
     mt_strbuf sql = {0};
     mt_status st = MT_OK;
     int code = SQLITE_DONE;
-    size_t count;
     char why[600];
-    const mt_row_column *columns = mt_row_columns(table, &count);
     found *f = &s->tables[s->table_count];
     f->table = table;
-    mt_strbuf_addf(&sql, "SELECT %s", mt_row_number_of(table));
-    for (size_t i = 0; i < count; i++) mt_strbuf_addf(&sql, ", %s", columns[i].name);
-    mt_strbuf_addf(&sql, " FROM main.%s ORDER BY 1", table);
+    mt_row_select(table, &sql);
+    mt_strbuf_add(&sql, " ORDER BY 1");
     if (sql.failed) {
         st = mt_no_memory(s->store->path, err);
         goto done;
@@ -115,7 +111,7 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
     MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t row = sqlite3_column_int64(statement, 0);
-        bool is_sound = mt_row_at_hand_is_sound(s->store, table, statement, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why);
+        bool is_sound = mt_row_at_hand_is_sound(s->store, table, statement, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why) && mt_row_at_hand_agrees(statement, why, sizeof why);
         MT_TRY(is_sound ? keep(s, f, row, err) : leave_out(s, f, row, why, err));
     }
     s->table_count++;
@@ -152,9 +148,9 @@ static mt_status make_view(const scan *s, const found *f, mt_error *err)
         st = mt_sql_fail(s->store, "leave rows out", err);
         goto done;
     }
-    /* A column that stands for the number may hold anything. */
+    /* A column that stands for the number may hold anything. Each row is looked for, since of a NOT IN every statement would make a table first. */
     const char *number = mt_row_number_of(f->table);
-    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE typeof(%s) = 'integer' AND %s NOT IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s')", f->table, f->table, number, number, f->table);
+    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s t WHERE typeof(t.%s) = 'integer' AND NOT EXISTS (SELECT 1 FROM temp.row_left_out WHERE in_table = '%s' AND row = t.%s)", f->table, f->table, number, f->table, number);
     st = mt_sql_exec(s->store, sql, err);
 done:
     sqlite3_finalize(statement);

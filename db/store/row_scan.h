@@ -5,7 +5,7 @@
 #include "db/store/store.h"
 
 /* Reads every row once. Where some break the rules, views of the handle's own, named as their tables, hide them and what refers to them; so statements read plain
- * names, and write `main.NAME`. The file is not changed. DB error when it cannot be read, or holds more of them than can be kept in memory. */
+ * names, and write `main.NAME`. The file is not changed. Memory: 8 bytes for each of them. DB error when it cannot be read. */
 mt_status mt_row_scan(mt_store *store, mt_error *err);
 /* The same once more, without a word, where rows that were left out have been mended, or PRAGMA temp_store has dropped the views; inside of a transaction too. No statement may be reading. */
 mt_status mt_row_scan_again(mt_store *store, mt_error *err);

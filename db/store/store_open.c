@@ -8,6 +8,7 @@
 
 #include "db/store/device_match.h"
 #include "db/store/migrate.h"
+#include "db/store/row_number.h"
 #include "db/store/row_scan.h"
 #include "db/store/store_file.h"
 #include "db/store/store_internal.h"
@@ -57,6 +58,7 @@ static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out,
     }
     mt_error shipped;
     bool is_own = mode == MT_STORE_NO_TABLES || strcmp(path, ":memory:") == 0 || mt_path_check_writable(path, &shipped) != MT_OK; /* what came with the tool is sound */
+    if (!is_own && mode == MT_STORE_READ_WRITE) mt_row_numbers_mend(store);
     if (!is_own) MT_TRY(mt_row_scan(store, err));
     *out = store;
     store = NULL;

@@ -204,7 +204,7 @@ mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, 
     if (st == MT_OK && variant) st = mt_variant_id(store, subject->kernel, variant, &variant_id, err);
     if (st == MT_OK) st = variant ? mt_sql_do(store, insert, what, MT_IN(MT_INT(subject_id), MT_TEXT(role), MT_INT(variant_id)), err)
                                   : mt_sql_do(store, remove, what, MT_IN(MT_INT(subject_id), MT_TEXT(role)), err);
-    if (st == MT_OK && store->has_left_out) st = mt_sql_do(store, "DELETE FROM main.landmark WHERE subject_id = ? AND role NOT IN ('default', 'baseline')", what, MT_IN(MT_INT(subject_id)), err);
+    if (st == MT_OK && store->has_left_out) st = mt_sql_do(store, "DELETE FROM main.landmark WHERE subject_id = ? AND (role NOT IN ('default', 'baseline') OR variant_id NOT IN (SELECT id FROM variant))", what, MT_IN(MT_INT(subject_id)), err);
     if (st == MT_OK && variant) st = mt_row_mended(store, "landmark", subject_id, err);
     st = mt_tx_end(store, st, err);
 done:

@@ -85,11 +85,12 @@
     return input;
   }
 
+  const FEW = 9; // so many are seen at once
   // One for all groups of a section, with how many rows it leaves.
   function addGroupFilter(section) {
     const tables = [...section.querySelectorAll('.group table')];
     const rows = tables.reduce((sum, table) => sum + table.tBodies[0].rows.length, 0);
-    if (rows < 2) return;
+    if (rows < FEW) return;
     const heading = section.querySelector('h2');
     const input = filterOf(heading.textContent, tables);
     const count = document.createElement('output');
@@ -99,7 +100,7 @@
     tell(rows);
     bar.className = 'bar';
     bar.append(input, count);
-    heading.after(bar);
+    section.querySelector('.group').before(bar);
   }
 
   for (const table of document.querySelectorAll('main table')) {

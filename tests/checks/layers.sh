@@ -70,7 +70,7 @@ allow_for() { # file
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
     db/store/*) allowed=$store ;;
-    db/exchange/*) allowed=$db ;;
+    db/exchange/*) allowed="$db|db/lookup/lookup\.h" ;; # the library reads the expressions of a file before they are taken over
     db/*) allowed=$shared ;;
     *) allowed='^$' ;;
   esac

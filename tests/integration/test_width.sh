@@ -28,6 +28,11 @@ for words in 'show --sessions' portfolio show 'show --sort floor' 'show --failur
   read -ra command <<<"$words"
   if [ "$words" = list ]; then fits list; else fits "${command[@]}" --db shipped.sqlite; fi
 done
+# What tune prints in the end.
+for words in '' --verbose; do
+  read -ra more <<<"$words"
+  fits tune --gpu recorded:h200 --space msda --shape seed48 --shape detr_enc_b4 --budget 40 --db :memory: "${more[@]}"
+done
 # A path that does not fit stands below its row.
 mkdir -p "a folder of a name that is rather long/and another one of a name that is rather long"
 sed 's/^name *= demo$/name = demo/' "$data/cli/demo.ini" >"a folder of a name that is rather long/and another one of a name that is rather long/demo.ini"
@@ -54,7 +59,10 @@ fi
 "$tool" slurm --space "$data/cli/demo.ini" -o cluster --quiet >/dev/null
 fits slurm --status cluster
 
-# --quiet: no word on what was done, and the same is done.
+# --quiet: an option of every command; no word on what was done, and the same is done.
+for command in $("$tool" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+  "$tool" help "$command" | grep -q -- '-q, --quiet' || fail "$command has no --quiet"
+done
 quiet() { local said; said=$("$tool" "$@" --quiet 2>&1) || fail "$*: exit $?"; [ -z "$said" ] || fail "$* --quiet says: $said"; }
 quiet report --db long.sqlite -o page.html
 [ -s page.html ] || fail "report --quiet wrote no page"

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { contrastOf } from './contrast.mjs';
 import path from 'node:path';
 import { harness } from './harness.mjs';
-import { contrast, cutInCharts, layout } from './looks.mjs';
+import { contrast, chartFaults, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
 const { open, test, quiet, run, files, patience } = await harness(words);
@@ -253,7 +253,7 @@ for (const width of [390, 768, 1280, 2560]) {
     assert.ok(hidden <= 1, `${hidden} pixels of the table are hidden`);
     assert.equal(last, false, 'what one side lacks is folded');
     await drawAll(view.page);
-    assert.deepEqual(await view.page.evaluate(cutInCharts), []);
+    assert.deepEqual(await chartFaults(view.page), []);
     for (const colorScheme of ['light', 'dark']) {
       await view.page.emulateMedia({ colorScheme });
       assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);

@@ -35,8 +35,8 @@ mkdir many
 demo many.sqlite many/*.jsonl
 for name in tuned failing hostile large many; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
 "$tool" report --diff tuned.sqlite other.sqlite -o diff.html >/dev/null
-# Three databases to be looked at: one shape; msda's with all workloads, as shipped; another tool's kernel with failures.
-one() { "$tool" tune --gpu recorded:h200 --space "$root/search_spaces/msda.ini" --shape seed48 --strategy random --budget 150 --quiet --db one.sqlite --seed 1 >/dev/null; }
+# Three databases to be looked at: one shape, with the page that was kept while it was tuned; msda's with all workloads, as shipped; another tool's kernel with failures.
+one() { "$tool" tune --gpu recorded:h200 --space "$root/search_spaces/msda.ini" --shape seed48 --strategy random --budget 150 --quiet --db one.sqlite --seed 1 --watch watched.html >/dev/null; }
 one
 "$tool" import --db foreign.sqlite --space-out foreign.ini "$root/tests/data/kernel_tuner/convolution_milo_A100.json.gz" >/dev/null
 "$tool" report --db one.sqlite -o one.html >/dev/null
@@ -60,7 +60,7 @@ fi
 screens=$build/tests/report/screens
 mkdir -p "$screens"
 rc=0
-"$node" "$here/layout.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html || rc=1
+"$node" "$here/layout.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html watched=watched.html || rc=1
 "$node" "$here/shape.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html "${live[@]}" || rc=1
 "$node" "$here/browser.mjs" "$screens" "$build/web" "$chromium" compared=compared.html tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html many=many.html diff=diff.html || rc=1
 exit $rc

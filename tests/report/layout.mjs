@@ -1,7 +1,7 @@
 // Looks at reports of three databases at the widths of a phone, a tablet, a laptop and a large screen, light and dark: nothing cut, nothing on top of another, texts to be read, everything named.
 // Screenshots go to the folder. Usage: node layout.mjs FOLDER WEB_FOLDER CHROMIUM NAME=REPORT.html…
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { harness } from './harness.mjs';
 import { contrast, focus, layout } from './looks.mjs';
@@ -38,6 +38,16 @@ for (const name of Object.keys(files)) {
   }
 }
 
+// The picture in README.md is this page's first screen; what it says, but for the figures, stands in picture.txt beside.
+test('README\'s picture shows the report of today', async () => {
+  const view = await open('msda', { width: 1280 });
+  const words = await view.page.locator('nav ol a, #best h2, #best .group:first-of-type h3, #best .group:first-of-type > p, #best .group:first-of-type th').allTextContents();
+  const said = `${words.join('\n').replace(/\d+(\.\d+)?/g, '#')}\n`;
+  writeFileSync(path.join(folder, 'picture.txt'), said);
+  assert.equal(said, readFileSync(new URL('picture.txt', import.meta.url), 'utf8'), `copy msda-1280-light.png of ${folder} to docs/report.png, and its picture.txt to tests/report`);
+  await view.close();
+});
+
 for (const width of [390, 1280]) {
   test(`a shape alone, ${width} pixels: its rows, its charts, the way back`, async () => {
     const view = await open('msda', { width });
@@ -71,15 +81,45 @@ test('every link to a section fits its highlight', async () => {
   await view.close();
 });
 
-for (const width of [390, 1280]) {
-  test(`what production gets is read without scrolling sideways, ${width} pixels`, async () => {
-    const view = await open('msda', { width });
-    const cut = await view.page.locator('#lookup .group .t').evaluateAll((all) => all.filter((box) => { box.style.contentVisibility = 'visible'; return box.scrollWidth > box.clientWidth + 1; }).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`));
-    assert.deepEqual(cut, []);
-    assert.equal(await view.page.locator('#lookup .group').count(), 2);
-    await view.close();
-  });
+for (const name of Object.keys(files)) {
+  for (const width of WIDTHS) {
+    test(`tables under headings are read without scrolling sideways: ${name}, ${width} pixels`, async () => {
+      const view = await open(name, { width });
+      const { cut, sections } = await view.page.evaluate(() => {
+        const boxes = [...document.querySelectorAll('.group .t')];
+        for (const box of document.querySelectorAll('main > section, .group, .group .t')) Object.assign(box, { open: true }).style.contentVisibility = 'visible';
+        return { cut: boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`), sections: [...new Set(boxes.map((box) => box.closest('section').id))] };
+      });
+      assert.deepEqual(cut, []);
+      for (const id of ['best', 'summary', ...(name === 'msda' ? ['lookup'] : [])]) assert.ok(sections.includes(id), id);
+      await view.close();
+    });
+  }
 }
+
+// Words of a section's notes, and how the column, the figure or the entry begins that they are about.
+const EXPLAINED = {
+  best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
+  summary: [['× as fast', '× as fast'], ['floor', 'Floor'], ['Given up', 'Given up'], ['Not run', 'Not run']],
+};
+
+test('what is shown is explained, and nothing else', async () => {
+  const seen = new Set();
+  for (const name of Object.keys(files)) {
+    const view = await open(name);
+    for (const [id, list] of Object.entries(EXPLAINED)) {
+      const notes = (await view.page.locator(`#${id} > p`).allTextContents()).join(' ');
+      const shown = await view.page.locator(`#${id} :is(th, dt, td[data-h="Remark"])`).allTextContents();
+      for (const [words, what] of list) {
+        const isShown = shown.some((text) => text.startsWith(what));
+        assert.equal(notes.includes(words), isShown, `${name}, ${id}: "${words}"`);
+        seen.add(`${words}: ${isShown}`);
+      }
+    }
+    await view.close();
+  }
+  for (const words of ['× as fast', 'The error', 'Launches', 'floor', 'Given up', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
+});
 
 test('a filter finds the GPU that a heading tells', async () => {
   const view = await open('msda');
@@ -142,6 +182,15 @@ test('sorting, filtering, copying', async () => {
   await button.click();
   await view.page.waitForFunction(() => window.copied !== null);
   assert.match(await view.page.evaluate(() => window.copied), /^ALGO=\S+.*\n\S+ {2}grid \d+/);
+  await view.close();
+});
+
+test('the portfolio in one picture: the part of the tuned shapes that its best member, and the default, serve how well', async () => {
+  const view = await open('msda');
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'lookup'));
+  const lines = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'lookup').plots[0].chart.getOption().series.map(({ name, data }) => ({ name, data })));
+  assert.deepEqual(lines.map(({ name }) => name), ['best member', 'default']);
+  for (const { name, data } of lines) assert.ok(data.length > 20 && data.at(-1)[0] === 100 && data.every(([, slowdown], n) => n === 0 || slowdown >= data[n - 1][1]), name);
   await view.close();
 });
 

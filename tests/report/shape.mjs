@@ -3,16 +3,17 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { harness } from './harness.mjs';
-import { contrast, cutInCharts, layout } from './looks.mjs';
+import { contrast, chartFaults, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
 const { files, open, test, quiet, run } = await harness(words);
 
+const drawn = (page) => page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
 // The page of the first shape, all its charts drawn.
 async function openShape(name, options = {}) {
   const view = await open(name, { hash: '#s=0', ...options });
   await view.page.waitForFunction(() => document.body.dataset.subject === '0');
-  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+  await drawn(view.page);
   return view;
 }
 const modes = (page, chart) => page.locator(`figure[data-chart=${chart}] select option`).evaluateAll((options) => options.map(({ value }) => value));
@@ -106,22 +107,67 @@ test('tables of numbers fit a laptop: no column is cut', async () => {
 
 for (const name of Object.keys(files)) {
   for (const width of [390, 768, 1280, 2560]) {
-    test(`no text of a chart sticks out of it: ${name}, ${width} pixels`, async () => {
+    test(`no text of a chart sticks out, is hard to read, or lies on another, a line or a point: ${name}, ${width} pixels`, async () => {
       const view = await openShape(name, { width });
-      assert.deepEqual(await view.page.evaluate(cutInCharts), []);
+      for (const colorScheme of ['dark', 'light']) {
+        await view.page.emulateMedia({ colorScheme });
+        await drawn(view.page);
+        assert.deepEqual(await chartFaults(view.page), [], `of a shape, ${colorScheme}`);
+      }
+      await view.page.click('#back');
+      await drawn(view.page);
+      assert.deepEqual(await chartFaults(view.page), [], 'of all shapes');
       await view.close();
     });
   }
 }
+
+test('numbers of the summary stand beside the best\'s line, which they would lie on', async () => {
+  const view = await open('one', { width: 390 });
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'summary'));
+  const { best, floor } = await view.page.evaluate(() => {
+    const { chart } = window.report.views.find((v) => v.figure.dataset.chart === 'summary').plots[0];
+    const [, , , part] = window.report.views.find((v) => v.figure.dataset.chart === 'summary').data.rows[0];
+    const shape = chart.getZr().storage.getDisplayList().find(({ type, style }) => type === 'tspan' && style.text === `${Number(part.toPrecision(3))} ×`);
+    return { best: chart.convertToPixel({ xAxisIndex: 0 }, 1), floor: shape.transformCoordToGlobal(shape.getBoundingRect().x, 0)[0] };
+  });
+  assert.ok(floor > best + 3 && floor < best + 12, `the line at ${best}, the floor's number at ${floor}`);
+  await view.close();
+});
 
 test('roofline and front are there with their data', async () => {
   const view = await openShape('one');
   const shown = await sections(view.page);
   for (const id of ['convergence', 'knobs', 'roofline', 'accuracy', 'noise']) assert.ok(shown.includes(id), id);
   const roof = await series(view.page, 'roofline');
-  assert.ok(roof.some(({ name, size }) => name === 'roofs' && size) && roof.find(({ name }) => name === 'variants').size > 10);
+  assert.ok(roof.some(({ name, size }) => /^DRAM \d/.test(name) && size) && roof.some(({ name, size }) => /^FP32 \d/.test(name) && size) && roof.find(({ name }) => name === 'variants').size > 10);
   assert.ok((await series(view.page, 'accuracy')).find(({ name }) => name === 'front').size > 0);
   for (const chart of ['importance', 'pairs', 'values', 'ablation']) assert.ok(await view.page.locator(`figure[data-chart=${chart}]`).isVisible(), chart);
+  await view.close();
+});
+
+test('the heat map opens on the two knobs that explain most within the winner\'s algorithm', async () => {
+  for (const name of ['one', 'failing']) {
+    const view = await openShape(name);
+    const { opened, expected, lacking } = await view.page.evaluate(() => {
+      const { figure, subject: s } = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
+      const own = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
+      const weight = (k) => s.knobs[k].overall ?? -1;
+      const opened = [...figure.querySelectorAll('select')].map(({ value }) => Number(value));
+      return { opened, expected: s.knobs.map((_, k) => k).filter((k) => s.knobs[k].values.length > 1).sort((a, b) => weight(b) - weight(a)).slice(0, 2), lacking: opened.filter((k) => !own.has(s.knobs[k].name)) };
+    });
+    assert.deepEqual(opened, expected, name);
+    assert.deepEqual(lacking, [], 'knobs that the winner lacks');
+    await view.close();
+  }
+});
+
+test('the summary\'s chart has the table\'s ratios, rounded once', async () => {
+  const view = await open('one');
+  const charted = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'summary').data.rows[0].slice(1, 3));
+  const shown = await view.page.locator('#best td[data-h^="× as fast as"]').allTextContents();
+  assert.deepEqual(charted.map((ratio) => ratio.toFixed(2)), shown);
+  assert.ok(charted.every((ratio) => ratio !== Number(ratio.toPrecision(4))), `${charted}: rounded before they are shown`);
   await view.close();
 });
 
@@ -185,6 +231,19 @@ test('nothing keeps the place of a chart that is not there yet, once it is', asy
 });
 
 if (files.live) {
+  test('around the winner, what failed or was given up is a mark without a length, behind all that have times', async () => {
+    const view = await openShape('live');
+    const parts = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'ablation').plots[0].chart.getOption().series.map(({ name, type, data }) => ({ name, type, data })));
+    assert.deepEqual(parts.map(({ name, type }) => [name, type]), [['timed', 'bar'], ['given up', 'scatter'], ['failed', 'scatter']]);
+    const [timed, ...marks] = parts.map(({ data }) => data);
+    const last = Math.max(...timed.map(([, row]) => row));
+    for (const [at, row] of marks.flat()) assert.ok(at === 0 && row > last, `a mark at ${at} in row ${row}`);
+    assert.ok(timed.every(([length]) => length <= 700), 'no bar flattens the rest');
+    const failed = await view.page.locator('#table-ablation tbody tr').evaluateAll((rows) => rows.filter(({ cells }) => !cells[4].textContent).length);
+    assert.equal(parts[2].data.length, failed);
+    await view.close();
+  });
+
   test('pairs of values that failed are marked in the heat map', async () => {
     const view = await openShape('live');
     const { failed, blank } = await view.page.evaluate(() => {
@@ -257,7 +316,7 @@ test('nothing on a shape\'s page counts all shapes', async () => {
   const place = await another(first.page);
   await first.close();
   const view = await open('msda', { hash: `#s=${place}` });
-  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+  await drawn(view.page);
   const counts = await view.page.locator('.group > p:visible, caption small:visible').allTextContents();
   assert.deepEqual(counts, []);
   if ((await sections(view.page)).includes('roofline')) assert.ok((await series(view.page, 'roofline')).find(({ name }) => name === 'best of each subject').size <= 1);

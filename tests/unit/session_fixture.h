@@ -232,7 +232,7 @@ static void on_skipped(void *context, const char *shape, const char *workload, c
 
 static void set_up(void)
 {
-    static const mt_progress progress = {NULL, on_subject_begin, on_evaluated, on_subject_end, on_skipped, NULL};
+    static const mt_progress progress = {NULL, on_subject_begin, on_evaluated, on_subject_end, on_skipped, NULL, NULL};
     char path[128];
     mt_error err = {0};
     ck_assert_ptr_nonnull(mkdtemp(folder));

@@ -81,7 +81,7 @@ static inline mt_subject fixture_subject_of(mt_store *store, const char *gpu_key
 {
     mt_subject s = {.l2 = MT_L2_COLD, .origin = origin};
     mt_device_row device = {.key = gpu_key, .name = gpu_name, .facts_json = "{\"cc\": 90, \"sm_count\": 132}"};
-    mt_kernel_row kernel = {.name = "msda", .key = kernel_key, .spec_json = "{\"launch\": [\"$N 8 ceil_div\"]}"};
+    mt_kernel_row kernel = {.name = "msda", .key = kernel_key, .spec_json = "{\"format\": 1, \"launch\": [\"$N 8 ceil_div\"]}"};
     mt_shape_row shape = {.name = shape_key, .key = shape_key}, workload = {.name = "local15", .key = "sigma=1.5"};
     mt_toolchain_row toolchain = {.nvrtc_version = nvrtc, .driver_version = 13000, .arch = "sm_90a"};
     ck_ok(mt_store_device(store, &device, &s.device, &fixture_err));

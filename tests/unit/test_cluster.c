@@ -299,6 +299,43 @@ START_TEST(what_a_session_says_of_its_job)
 }
 END_TEST
 
+/* Slurm's word of the task's newest run, where the part says that a run of it was done: that one, or one before it. */
+START_TEST(a_run_that_failed_after_one_was_done)
+{
+    static const struct { const char *state; bool is_own; mt_cluster_stand stand; } cases[] = {
+        {"COMPLETED", true, MT_CLUSTER_DONE}, {"COMPLETED", false, MT_CLUSTER_DONE}, {"FAILED", true, MT_CLUSTER_FAILED}, {"FAILED", false, MT_CLUSTER_FAILED},
+        {"OUT_OF_MEMORY", false, MT_CLUSTER_FAILED}, {"OUT_OF_MEMORY", true, MT_CLUSTER_DONE}, {"BOOT_FAIL", false, MT_CLUSTER_FAILED}, {"DEADLINE", false, MT_CLUSTER_FAILED},
+        {"NODE_FAIL", false, MT_CLUSTER_STOPPED}, {"TIMEOUT", false, MT_CLUSTER_STOPPED}, {"TIMEOUT", true, MT_CLUSTER_DONE}, {"RUNNING", true, MT_CLUSTER_RUNNING},
+    };
+    write_plan(false);
+    run_ok("printf 'tune-h100\\t71\\n' >jobs.tsv; mkdir -p log");
+    char own[] = "0123456789ab", sql[200], *path = strdup(getenv("PATH")), with_queue[16384];
+    snprintf(own, sizeof own, "%.12s", the_plan());
+    snprintf(fixture_db, sizeof fixture_db, "%s/part-h100-1.sqlite", fixture_folder);
+    mt_store *store = fixture_open();
+    int64_t session = session_of_plan(store, own);
+    const mt_session_end_row end = {.state = "done", .evaluated = 1, .times_json = "{}"};
+    ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
+    mt_store_close(store);
+    snprintf(with_queue, sizeof with_queue, "%s:%s", fixture_folder, path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_cluster_progress progress = {0};
+        char command[300];
+        snprintf(sql, sizeof sql, "UPDATE session SET job = 'slurm %s'", cases[i].is_own ? "71_1" : "70_1");
+        fixture_sql(sql);
+        snprintf(command, sizeof command, "printf '#!/bin/sh\\necho \"71|1|%s|n1|1:00\"\\n' >squeue && printf '#!/bin/sh\\n' >sacct && chmod +x squeue sacct", cases[i].state);
+        run_ok(command);
+        setenv("PATH", with_queue, 1);
+        ck_ok(mt_cluster_progress_read(fixture_folder, &progress, &fixture_err));
+        setenv("PATH", path, 1);
+        ck_assert(progress.is_asked);
+        ck_assert_msg(progress.rows[0].stand == cases[i].stand, "%s, %s: %s", cases[i].state, cases[i].is_own ? "its own" : "an earlier one's", mt_cluster_stand_name(progress.rows[0].stand));
+        mt_cluster_progress_free(&progress);
+    }
+    free(path);
+}
+END_TEST
+
 START_TEST(parts_alone_tell_how_far)
 {
     mt_cluster_progress progress = {0};
@@ -337,4 +374,4 @@ START_TEST(parts_alone_tell_how_far)
 }
 END_TEST
 
-FIXTURE_MAIN("cluster", quoted_is_one_word, words_to_copy, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, more_tasks_than_an_array_takes, a_task_submitted_from_another_folder, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, what_a_session_says_of_its_job, parts_alone_tell_how_far)
+FIXTURE_MAIN("cluster", quoted_is_one_word, words_to_copy, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, more_tasks_than_an_array_takes, a_task_submitted_from_another_folder, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, what_a_session_says_of_its_job, parts_alone_tell_how_far, a_run_that_failed_after_one_was_done)

@@ -19,6 +19,9 @@ START_TEST(times)
     ck_assert_str_eq(mt_print_seconds(0.84, out, sizeof out), "0.8 s");
     ck_assert_str_eq(mt_print_seconds(42.7, out, sizeof out), "43 s");
     ck_assert_str_eq(mt_print_seconds(200, out, sizeof out), "3 min 20 s");
+    ck_assert_str_eq(mt_print_left(15, 20, 10, 20, out), "10 s"); /* five of the fifteen were known, and cost nothing */
+    ck_assert_str_eq(mt_print_left(20, 20, 10, 20, out), "");
+    ck_assert_str_eq(mt_print_left(5, 20, 0, 20, out), "");
     ck_assert_str_eq(mt_print_seconds(7500, out, sizeof out), "2 h 05 min");
     ck_assert_str_eq(mt_print_seconds(INFINITY, out, sizeof out), "-");
 }

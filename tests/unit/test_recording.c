@@ -143,17 +143,17 @@ END_TEST
 /* The kernel's programs travel with a recording; a file never replaces those that are stored. */
 START_TEST(programs_survive)
 {
-    static const char has[] = "SELECT count(*) FROM kernel WHERE spec_json = '{\"launch\":[\"$N 8 ceil_div\"]}'";
+    static const char has[] = "SELECT count(*) FROM kernel WHERE spec_json = '{\"format\":1,\"launch\":[\"$N 8 ceil_div\"]}'";
     const char *path = in_folder("p.jsonl");
     mt_store *store = make_store();
     ck_ok(mt_recording_export(store, NULL, path, &fixture_err));
     mt_store_close(store);
     read_bytes(path);
-    ck_assert_ptr_nonnull(strstr(bytes, "\"spec\":{\"launch\":[\"$N 8 ceil_div\"]}}"));
+    ck_assert_ptr_nonnull(strstr(bytes, "\"spec\":{\"format\":1,\"launch\":[\"$N 8 ceil_div\"]}}"));
     ck_assert_int_eq(unlink(fixture_db), 0);
     store = fixture_open();
-    char *at = strstr(bytes, "\"launch\":[\"$N 8 ceil_div\"]"), *bare = mt_strdup(bytes);
-    size_t length_of_spec = strlen("\"launch\":[\"$N 8 ceil_div\"]"), from = (size_t)(at - bytes);
+    char *at = strstr(bytes, "\"format\":1,\"launch\""), *bare = mt_strdup(bytes);
+    size_t length_of_spec = strlen("\"format\":1,\"launch\":[\"$N 8 ceil_div\"]"), from = (size_t)(at - bytes);
     memmove(bare + from, bare + from + length_of_spec, strlen(bare + from + length_of_spec) + 1);
     ck_ok(import_text(store, bare)); /* "spec":{} */
     ck_assert_int_eq(fixture_number(has), 0);
@@ -161,7 +161,7 @@ START_TEST(programs_survive)
     ck_assert_int_eq(fixture_number(has), 1);
     ck_ok(mt_recording_import_bytes(store, bare, strlen(bare), "x.jsonl", MT_ORIGIN_IMPORTED, NULL, &fixture_err));
     ck_assert_int_eq(fixture_number(has), 1);
-    at[1] = 'L'; /* other programs */
+    strstr(at, "launch")[0] = 'L'; /* other programs */
     ck_ok(import_text(store, bytes));
     ck_assert_int_eq(fixture_number(has), 1);
     mt_free(bare);
@@ -324,6 +324,43 @@ START_TEST(bad_lines_are_left_out)
 }
 END_TEST
 
+/* Of a line 1 the members that the rows can do without are left out alone; in the first line of the file, too. */
+START_TEST(bad_members_of_line_1)
+{
+    static const char header[] = HEADER;
+    static const struct { const char *member, *bad, *part; } cases[] = {
+        {"\"name\":\"G\"", "\"name\":7", "x.jsonl:1: is left out: \"gpu.name\": name is 7; expected a text"},
+        {"\"facts\":{}", "\"facts\":[]", "x.jsonl:1: is left out: \"gpu.facts\": facts_json is NULL; expected a JSON object of whole numbers"},
+        {"\"facts\":{}", "\"facts\":{\"cc\":\"90\"}", "x.jsonl:1: is left out: \"gpu.facts\": facts_json is \"{"},
+        {"\"spec\":{}", "\"spec\":7", "x.jsonl:1: is left out: \"kernel.spec\": spec_json is NULL"},
+        {"\"spec\":{}", "\"spec\":{\"format\":1,\"shape\":7}", "x.jsonl:1: is left out: spec_json: a list is no list"},
+        {"\"name\":\"s\"", "\"name\":null", "x.jsonl:1: is left out: \"shape.name\""},
+        {"\"name\":\"w\"", "\"name\":null", "x.jsonl:1: is left out: \"workload.name\""},
+        {"\"nvrtc\":13000", "\"nvrtc\":-1", "x.jsonl:1: is left out: \"toolchain.nvrtc\": nvrtc_version is -1; expected a version number"},
+        {"\"arch\":\"sm_90a\"", "\"arch\":5", "x.jsonl:1: is left out: \"toolchain.arch\": arch is 5"},
+        {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":\"today\"", "x.jsonl:1: is left out: \"recorded_unix_ms\""},
+        {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"default\":7", "x.jsonl:1: is left out: \"default\": text is 7; expected knobs"},
+        {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"final\":7", "x.jsonl:1: is left out: expected an object in \"final\""},
+        {"\"recorded_unix_ms\":5", "\"recorded_unix_ms\":5,\"final\":{\"method\":\"intervals\",\"rounds\":0,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[{\"v\":\"Z=1\",\"ns\":50000,\"lo\":50000,\"hi\":50000,\"r\":1,\"rl\":1,\"rh\":1,\"tied\":1,\"picked\":1}]}",
+         "x.jsonl:1: is left out: \"final\": its finalist has a median_ns that its measurement contradicts"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_store *store = open_memory();
+        const char *at = strstr(header, cases[i].member);
+        char text[4096];
+        int64_t left_out = 0;
+        ck_assert_ptr_nonnull(at);
+        int count = snprintf(text, sizeof text, "%.*s%s%s{\"v\":\"Z=1\",\"k\":\"ok\",\"ns\":5}\n", (int)(at - header), header, cases[i].bad, at + strlen(cases[i].member));
+        fixture_stderr_begin();
+        mt_status st = mt_recording_import_bytes(store, text, (size_t)count, "x.jsonl", recorded, &left_out, &fixture_err);
+        const char *said = fixture_stderr_end();
+        ck_assert_msg(st == MT_OK && rows_in(store) == 1 && left_out == 1, "%s: %s", cases[i].bad, st == MT_OK ? said : fixture_err.message);
+        ck_assert_msg(strstr(said, cases[i].part) != NULL, "no %s in: %s", cases[i].part, said);
+        mt_store_close(store);
+    }
+}
+END_TEST
+
 /* Where a line is lost that may have told a variant, the numbers behind it are of none that is known: not even of the one that was counted so. */
 START_TEST(numbers_behind_a_lost_line)
 {
@@ -476,7 +513,7 @@ START_TEST(nul_bytes_are_refused)
 }
 END_TEST
 
-/* Every cut of a compressed file is an error, as is every damaged byte that matters. */
+/* A cut of a compressed file before any of its lines is an error, as is every damaged byte that matters. */
 START_TEST(damaged_compression)
 {
     mt_store *store = make_store(), *other = open_memory();
@@ -484,7 +521,7 @@ START_TEST(damaged_compression)
     ck_ok(mt_recording_export(store, NULL, path, &fixture_err));
     mt_store_close(store);
     read_bytes(path);
-    for (size_t cut = 0; cut < length; cut += 1 + length / 60) {
+    for (size_t cut = 0; cut + 16 < length; cut += 1 + length / 60) { /* all of it is one block */
         ck_assert_int_eq(mt_recording_import_bytes(other, bytes, cut, "cut", recorded, NULL, &fixture_err), MT_ERR_SYNTAX);
     }
     bytes[length / 2] ^= 0x10;
@@ -547,4 +584,4 @@ START_TEST(out_of_memory)
 END_TEST
 
 FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, older_rows_are_read, bad_lines_are_left_out, numbers_behind_a_lost_line, bad_rows_are_left_out, several_subjects_in_a_file, failed_import_leaves_the_rest,
-             nul_bytes_are_refused, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)
+             nul_bytes_are_refused, bad_members_of_line_1, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)

@@ -122,13 +122,16 @@ START_TEST(the_best_so_far_stands_in_for_a_winner)
     const mt_report_options options = {.sections = sections, .section_count = 2};
     for (int has_winner = 0; has_winner < 2; has_winner++) {
         mt_doc doc = {0};
-        mt_strbuf out = {0};
+        mt_strbuf out = {0}, page = {0};
         if (has_winner) ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
         ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
         mt_format_md(&doc, &out);
         const char *row = strstr(mt_strbuf_text(&out), "ALGO=a;PAD=0;VEC=10");
         ck_assert_ptr_nonnull(row);
         ck_assert_int_eq(strstr(mt_strbuf_text(&out), "| best so far |") != NULL, !has_winner);
+        mt_format_html(&doc, &page);
+        ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), has_winner ? "<p>1 winner. " : "<p>1 without a winner: no final has picked one, and the fastest so far is listed. "));
+        mt_strbuf_free(&page);
         ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), has_winner ? "- Subject with a winner: 1 of 1\n" : "- Subject with a winner: 0 of 1\n"));
         mt_strbuf_free(&out);
         mt_doc_free(&doc);
@@ -451,4 +454,79 @@ START_TEST(empty_sections_take_no_room)
 }
 END_TEST
 
-FIXTURE_MAIN("report", what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
+/* What limits a winner, once a profiler has looked at it: the part of the GPU that is busiest; none of them is where it waits. Nothing is said, or explained, of what was not measured. */
+START_TEST(the_busiest_part_of_the_gpu_limits_a_winner)
+{
+    static const struct { const char *metrics, *told; } cases[] = {
+        {NULL, NULL}, {"(1, 'dram_percent', 71.6, 'ncu', 1), (1, 'sm_percent', 40, 'ncu', 1)", "| DRAM 72 % |"}, {"(1, 'l2_percent', 20, 'ncu', 1), (1, 'sm_percent', 33, 'ncu', 1)", "| latency (SM 33 %) |"}};
+    mt_store *store = make_store();
+    mt_subject s = fixture_subject(store);
+    const char *const name = "best";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[256];
+        mt_doc doc = {0};
+        mt_strbuf text = {0};
+        snprintf(sql, sizeof sql, "DELETE FROM metric; INSERT INTO metric VALUES %s", cases[i].metrics ? cases[i].metrics : "(2, 'dram_percent', 99, 'ncu', 1)"); /* of another variant */
+        fixture_sql(sql);
+        ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+        mt_format_md(&doc, &text);
+        if (cases[i].told) ck_assert_msg(strstr(mt_strbuf_text(&text), cases[i].told) != NULL, "no %s in %s", cases[i].told, mt_strbuf_text(&text));
+        else ck_assert_ptr_null(strstr(mt_strbuf_text(&text), " % |"));
+        mt_strbuf_free(&text);
+        mt_doc_free(&doc);
+    }
+    mt_store_close(store);
+}
+END_TEST
+
+/* A winner that a constraint keeps from another shape has not failed there: its cell is empty. */
+START_TEST(what_may_not_run_elsewhere_has_no_cell)
+{
+    mt_store *store = fixture_open();
+    int64_t session = fixture_session(store);
+    const char *const name = "portability";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    static const mt_outcome_kind elsewhere[] = {MT_OUTCOME_EXCLUDED, MT_OUTCOME_WRONG_RESULT};
+    for (int i = 0; i < 2; i++) {
+        mt_subject s = subject_of(store, "00112233445566778899aabbccddeeff", i ? "N=1" : "N=0");
+        put(store, session, &s, i ? "A=1" : "A=0", MT_OUTCOME_OK, 100);
+        put(store, session, &s, i ? "A=0" : "A=1", elsewhere[i], 0);
+        ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    }
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    const mt_block *chart = doc.sections[0].blocks;
+    while (chart->kind != MT_BLOCK_CHART) chart++;
+    const char *cells = strstr(mt_strbuf_text(&chart->data), "\"cells\":");
+    ck_assert_ptr_nonnull(cells);
+    ck_assert_str_eq(cells, "\"cells\":[[0,0,1],[0,1,null],[1,1,1]]");
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(only_what_has_entries_is_explained)
+{
+    static const mt_column two[] = {{"Time (µs)", "%.1f"}, {"Remark", NULL}, {0}};
+    static const mt_explanation list[] = {{NULL, NULL, "Always."}, {"Time", NULL, "Of times."}, {"Remark", "od", "Of odd ones."}, {"Remark", NULL, "Of remarks."}, {0}};
+    static const struct { double time; const char *remark, *told; } cases[] = {{1, "", "Always. Of times."}, {NAN, "odd", "Always. Of odd ones. Of remarks."}, {NAN, "even", "Always. Of remarks."}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_doc doc = {0};
+        mt_doc_section_begin(&doc, "one", "One");
+        mt_doc_table(&doc, "none", "Empty", two);
+        mt_doc_table(&doc, "rows", "Caption", two);
+        mt_doc_number(&doc, cases[i].time);
+        mt_doc_text(&doc, cases[i].remark);
+        mt_doc_explain(&doc, "none", list); /* no row: no word */
+        mt_doc_explain(&doc, "absent", list);
+        mt_doc_explain(&doc, "rows", list);
+        ck_assert_uint_eq(doc.sections[0].count, 3);
+        ck_assert_str_eq(doc.sections[0].blocks[2].text, cases[i].told);
+        mt_doc_free(&doc);
+    }
+}
+END_TEST
+
+FIXTURE_MAIN("report", what_may_not_run_elsewhere_has_no_cell, the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)

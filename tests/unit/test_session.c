@@ -304,6 +304,7 @@ START_TEST(nothing_valid)
     ck_assert_int_eq(tune("", TEN, &err), MT_ERR_NOTHING_VALID);
     ck_assert_int_eq(rows(), 10);
     ck_assert(isinf(last.best_ns));
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE state = 'failed'"), 1);
     ck_assert_int_eq(mt_status_exit_code(MT_ERR_NOTHING_VALID), 4);
     tear_down();
 }

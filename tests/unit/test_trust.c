@@ -108,4 +108,36 @@ START_TEST(the_file_and_its_folder)
 }
 END_TEST
 
-FIXTURE_MAIN("trust", a_strangers_wal, what_lies_beside, the_file_and_its_folder)
+/* In a folder that is as /tmp: a link that leads to a file, to one that is not there yet, or to a folder. */
+START_TEST(a_strangers_link)
+{
+    char link[160], target[200];
+    if (geteuid() != 0) return;
+    mt_store_close(fixture_open());
+    snprintf(link, sizeof link, "%s/link", fixture_folder);
+    ck_assert_int_eq(chmod(fixture_folder, 01777), 0);
+    for (int i = 0; i < 4; i++) {
+        snprintf(target, sizeof target, i == 0 ? "%s/t.sqlite" : i == 1 ? "%s/new.sqlite" : i == 2 ? "t.sqlite" : "%s", fixture_folder);
+        ck_assert_int_eq(symlink(target, link), 0);
+        if (i == 3) strcat(strcpy(target, link), "/new.sqlite");
+        snprintf(fixture_db, sizeof fixture_db, "%.120s", i == 3 ? target : link);
+        ck_assert_int_eq(lchown(link, STRANGER, STRANGER), 0);
+        ck_fails(open_to(MT_STORE_READ_WRITE), MT_ERR_DB, "of user 12345, in a folder where everybody may make one; expected a link of root");
+        snprintf(target, sizeof target, "%s/new.sqlite", fixture_folder);
+        ck_assert(access(target, F_OK) != 0);
+        ck_assert_int_eq(chmod(fixture_folder, 0755), 0); /* who may write there may do so */
+        ck_ok(open_to(MT_STORE_READ_WRITE));
+        unlink(target);
+        ck_assert_int_eq(chmod(fixture_folder, 01777), 0);
+        ck_assert_int_eq(lchown(link, 0, 0), 0);
+        ck_ok(open_to(MT_STORE_READ_WRITE));
+        unlink(target);
+        ck_assert_int_eq(unlink(link), 0);
+    }
+    snprintf(fixture_db, sizeof fixture_db, "%.120s", link); /* links in a circle */
+    ck_assert_int_eq(symlink("link", link), 0);
+    ck_assert_int_ne(open_to(MT_STORE_READ_WRITE), MT_OK);
+}
+END_TEST
+
+FIXTURE_MAIN("trust", a_strangers_link, a_strangers_wal, what_lies_beside, the_file_and_its_folder)

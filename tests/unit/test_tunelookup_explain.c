@@ -303,6 +303,62 @@ START_TEST(test_what_answers_rest_on)
 }
 END_TEST
 
+/* One subject, whose two variants a final compared, and another. */
+static void tune_with_final(void)
+{
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    mt_final_row final = { .method = "interleaved", .rounds = 3, .confidence = 0.95 };
+    mt_finalist_row rows[2] = { { .measurement = 2, .median_ns = 1001, .low_ns = 1000, .high_ns = 1002, .ratio = 1, .ratio_low = 1, .ratio_high = 1, .is_tied = true, .is_picked = true },
+                                { .measurement = 3, .median_ns = 1010, .low_ns = 1009, .high_ns = 1011, .ratio = 1.01, .ratio_low = 1, .ratio_high = 1.02, .is_tied = true } };
+    remove(fixture_db);
+    lookup_end(&w);
+    w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=32;dtype=f16", "default", "ALGO=plain;B=32", 1000);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=64", 1010);
+    ck_ok(mt_store_final(w.store, w.session, &w.subject, &final, rows, 2, &fixture_err));
+    ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
+    lookup_end(&w);
+}
+
+/* Rows that each keep the rules, and say what others contradict: the tool names them and does not show them, the lookup does not answer from them. */
+START_TEST(test_contradictions)
+{
+    static const struct { const char *sql, *told; bool is_shown; } cases[] = {
+        { "UPDATE subject SET regime = regime", NULL, true },
+        { "UPDATE best SET measurement_id = 3 WHERE subject_id = 2", "row 2 of best is left out: row 1 of final_round: its pick is another measurement", false },
+        { "UPDATE best SET measurement_id = 1, final_id = NULL WHERE subject_id = 2", "row 2 of best is left out: row 1 of measurement: it is of another subject", false },
+        { "UPDATE best SET measurement_id = 3, final_id = NULL WHERE subject_id = 2", "row 2 of answer is left out: row 2 of best: another measurement is the winner", true },
+        { "UPDATE finalist SET median_ns = 15000, low_ns = 15000, high_ns = 15000 WHERE picked", "row 1 of finalist is left out: row 1 of final_round: its finalist has a median_ns that its measurement contradicts", false },
+        { "UPDATE finalist SET median_ns = 2000, low_ns = 2000, high_ns = 2000 WHERE picked; UPDATE answer SET median_ns = 2000 WHERE subject_id = 2", "its pick is far slower than another finalist", false },
+        { "UPDATE final_round SET subject_id = 1", "it is of another subject than its finalist", false },
+        { "UPDATE finalist SET measurement_id = 1 WHERE picked", "it is of another subject", false },
+        { "UPDATE measurement SET outcome = 'wrong_result' WHERE id = 2", "its outcome is not ok", false },
+        { "UPDATE answer SET median_ns = 500, low_ns = NULL, high_ns = NULL WHERE subject_id = 2", "row 2 of answer is left out: row 2 of answer: its median_ns is neither its measurement's nor its final's", true },
+        { "UPDATE answer SET variant_id = 1 WHERE subject_id = 2", "row 2 of answer is left out: row 2 of measurement: it is of another variant", true },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tune_with_final();
+        fixture_sql("PRAGMA foreign_keys = OFF");
+        fixture_sql(cases[i].sql);
+        mt_store *store = NULL;
+        int count = 0;
+        fixture_stderr_begin();
+        ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
+        ck_ok(mt_query_best(store, NULL, count_winner, &count, &fixture_err));
+        mt_store_close(store);
+        const char *said = fixture_stderr_end();
+        ck_assert_msg(cases[i].told ? strstr(said, cases[i].told) != NULL : !*said, "%s: %s", cases[i].sql, said);
+        ck_assert_msg(count == 1 + cases[i].is_shown, "%s: %d winners", cases[i].sql, count);
+        tunelookup_db *db = open_db(0);
+        tunelookup_result r = find(db, &lookup_h100);
+        ck_assert_msg((r.match == TUNELOOKUP_MATCH_EXACT) == !cases[i].told, "%s: %s", cases[i].sql, lookup_explain(&r));
+        if (!cases[i].told) ck_assert(r.median_ns == 1001);
+        tunelookup_close(db);
+    }
+}
+END_TEST
+
 /* A value that is longer than SQLite may read takes its row with it, wherever it stands, and no other. */
 START_TEST(test_values_without_end)
 {
@@ -366,4 +422,4 @@ START_TEST(test_detail_of_the_last_call)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_explain", test_key_of_the_row, test_key_as_far_as_known, test_key_in_the_miss_file, test_nonsense_facts, test_missing_facts_at_once, test_unknown_string,
-             test_damaged_rows, test_what_answers_rest_on, test_values_without_end, test_detail_of_the_last_call)
+             test_damaged_rows, test_what_answers_rest_on, test_contradictions, test_values_without_end, test_detail_of_the_last_call)

@@ -124,6 +124,7 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
     r->is_truncated = info->is_truncated;
     snprintf(r->state, sizeof r->state, "%s", info->state);
     snprintf(r->row->node, sizeof r->row->node, "%s", info->host);
+    snprintf(r->row->session_job, sizeof r->row->session_job, "%s", info->job ? info->job : "");
     return MT_OK;
 }
 
@@ -195,6 +196,14 @@ static bool is_among(const char *word, const char *list)
     return false;
 }
 
+/* Whether the part's last session ran in that very job. */
+static bool is_of_entry(const mt_cluster_row *row, const mt_cluster_entry *entry)
+{
+    char job[MT_JOB_SIZE];
+    snprintf(job, sizeof job, entry->index < 0 ? "slurm %lld" : "slurm %lld_%lld", entry->job, entry->index);
+    return strcmp(job, row->session_job) == 0;
+}
+
 /* What is queued or runs is Slurm's to say; of what has ended the part knows more, unless it is missing. */
 static void judge_entry(mt_cluster_row *row, const mt_cluster_entry *entry)
 {
@@ -210,12 +219,11 @@ static void judge_entry(mt_cluster_row *row, const mt_cluster_entry *entry)
         if (row->sessions && row->stand == MT_CLUSTER_DONE) return;
         row->stand = row->sessions ? row->stand : MT_CLUSTER_FAILED;
         if (!row->sessions) snprintf(row->why, sizeof row->why, "COMPLETED, but its part is not there");
-    } else if (strcmp(entry->state, "FAILED") == 0 && row->stand == MT_CLUSTER_DONE) { /* an earlier run was done; this one was refused, or had nothing to tune */
-        row->stand = MT_CLUSTER_FAILED;
-        row->is_log_wanted = true;
-        snprintf(row->why, sizeof row->why, "FAILED");
-    } else if (row->stand != MT_CLUSTER_DONE) {
+    } else { /* where the part is done, an earlier run was, and this one was refused, killed, or had nothing to tune; or it was done itself before Slurm found fault with it */
+        bool was_done = row->stand == MT_CLUSTER_DONE;
+        if (was_done && strcmp(entry->state, "FAILED") != 0 && is_of_entry(row, entry)) return;
         row->stand = is_among(entry->state, "CANCELLED PREEMPTED TIMEOUT NODE_FAIL") ? MT_CLUSTER_STOPPED : MT_CLUSTER_FAILED;
+        row->is_log_wanted = was_done;
         snprintf(row->why, sizeof row->why, "%s", entry->state);
     }
 }

@@ -25,6 +25,7 @@ typedef struct mt_cluster_row {
     char why[120];             /* what Slurm or the part says of it; "" = nothing more */
     bool is_log_wanted;        /* what it failed of is told by its log alone */
     char node[64], left[24];
+    char session_job[MT_JOB_SIZE]; /* of the part's last run, as mt_job_text writes it; "" = not known */
     int64_t evaluated, sessions; /* of all runs of the task; variants that were known are not counted again */
     int64_t failed;            /* of the part, as its last run knew */
     double seconds;            /* that its ended runs took */

@@ -226,6 +226,7 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     st = run_targets(session, targets, count, err);
     if (session->params->given) renew_predictors(session);
     release_signals(&signals);
+    if (st == MT_OK) st = judge(session, err); /* its row says so too */
     tell_how_to_resume(session, st, err);
     mt_error close_error;
     mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);
@@ -262,8 +263,8 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy_of(params), err));
     MT_TRY(check_objective(&session, why, err));
     MT_TRY(mt_session_plan(params, &targets, &count, err));
-    MT_TRY(run_session(&session, targets, count, err));
-    MT_TRY(judge(&session, err));
+    if (params->progress && params->progress->planned) params->progress->planned(params->progress->context, params->both_l2 ? 2 * count : count);
+    st = run_session(&session, targets, count, err);
 done:
     mt_free(targets);
     mt_space_free(session.space);

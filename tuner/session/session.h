@@ -57,6 +57,7 @@ typedef struct mt_progress {
     void (*subject_end)(void *context, const mt_space *space, const mt_workload *workload, const mt_subject_summary *summary);
     void (*skipped)(void *context, const char *shape, const char *workload, const char *reason);
     void (*tick)(void *context);
+    void (*planned)(void *context, size_t subjects); /* before the first: how many there are, those included that will be skipped */
 } mt_progress;
 
 /* Points that a caller wants measured instead of a search: variants of one subject, as canonical text. Borrowed. */

@@ -1,7 +1,8 @@
 // Around the winner: what another value of one knob alone costs.
-import { axis, distinct, legend, plain, theme, times, tooltip, us } from './base.js';
+import { CROSS, axis, distinct, legend, plain, theme, times, tooltip, us } from './base.js';
 
 const MOST = 24;
+const SCALE = 8; // where bars end, × the best: one very slow variant must not flatten the rest
 
 // [knob, level, point] of the variants that differ from the winner in exactly that knob. Null where not all knobs can be compared.
 function neighbours(s) {
@@ -25,21 +26,28 @@ export default function ablation(view) {
     const p = s.points;
     const { kinds, failures } = view.shared;
     const all = (neighbours(s) ?? []).filter(([, , i]) => p.us[i] !== null || failures.includes(kinds[p.kind[i]]));
-    all.sort(([, , a], [, , b]) => (p.us[b] ?? Infinity) - (p.us[a] ?? Infinity));
-    const rows = all.slice(0, MOST);
-    view.tell(all.length > MOST ? `Drawn are the ${MOST} of ${all.length} that cost most.` : '');
+    const kindOf = ([, , i]) => kinds[p.kind[i]];
+    const isTimed = (row) => p.us[row[2]] !== null && kindOf(row) !== 'censored';
+    const timed = all.filter(isTimed).sort(([, , a], [, , b]) => p.us[b] - p.us[a]);
+    const others = all.filter((row) => !isTimed(row)).sort((a, b) => p.us[b[2]] - p.us[a[2]]); // no time, no length: marks, below the bars
+    const rows = [...timed, ...others].slice(0, MOST);
     if (!rows.length) return view.drawNothing(plot, 'No variant that differs from the winner in one knob was measured');
-    const slower = (i) => 100 * (p.us[i] / s.best - 1);
-    const worst = Math.max(2, ...rows.filter(([, , i]) => p.us[i] !== null).map(([, , i]) => slower(i)));
-    const data = (wanted) => rows.map(([, , i]) => ((p.us[i] === null) === wanted ? (wanted ? worst : slower(i)) : '-'));
-    const bar = (name, color, wanted, formatter) => ({ name, type: 'bar', stack: 'one', barMaxWidth: 14, color, data: data(wanted), label: { show: true, position: wanted ? 'inside' : 'right', color: wanted ? t.card : t.muted, fontSize: 11, formatter } });
+    const slower = ([, , i]) => 100 * (p.us[i] / s.best - 1);
+    const percent = (row) => `${(Math.abs(slower(row)) < 0.05 ? 0 : slower(row)).toFixed(1)} %`;
+    const most = 100 * (SCALE - 1);
+    view.tell([...(all.length > MOST ? [`Drawn are ${rows.length} of ${all.length}, those that cost most first.`] : []), ...(timed.some((row) => slower(row) > most) ? [`Bars end at ${SCALE} × the best.`] : [])].join(' '));
+    const label = (text) => ({ show: true, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Array.isArray(value) ? text(rows[value[1]]) : '') });
+    const marks = (name, symbol, color, has, text) => ({ name, type: 'scatter', xAxisIndex: 1, symbol, symbolSize: 9, itemStyle: { opacity: 1 }, color, label: label(text), data: rows.flatMap((row, n) => (!isTimed(row) && has(row) ? [[0, n]] : [])) });
+    const series = [
+      { name: 'timed', type: 'bar', barMaxWidth: 14, color: t.series[0], label: label(percent), encode: { x: 0, y: 1 }, data: rows.flatMap((row, n) => (isTimed(row) ? [[Math.min(slower(row), most), n]] : [])) },
+      marks('given up', 'emptyCircle', t.series[6], ([, , i]) => p.us[i] !== null, (row) => `given up at ${percent(row)}`), marks('failed', CROSS, t.bad, ([, , i]) => p.us[i] === null, kindOf),
+    ].filter(({ data }) => data.length);
     return view.draw(plot, {
-      legend: legend(t), grid: { left: 8, right: 56, top: 36, bottom: 46, containLabel: true },
-      tooltip: tooltip(t, ({ dataIndex }) => { const i = rows[dataIndex][2]; return plain(p.us[i] === null ? kinds[p.kind[i]] : `${us(p.us[i])}  (${times(p.us[i] / s.best)})`); }),
-      xAxis: axis(t, 'slower than the best (%)', { type: 'value' }),
+      legend: legend(t), grid: { left: 8, right: 64, top: 36, bottom: 46, containLabel: true },
+      tooltip: tooltip(t, ({ value }) => { const row = rows[value[1]]; const time = p.us[row[2]]; return plain(`${time === null ? '' : `${us(time)}  (${times(time / s.best)})  `}${isTimed(row) ? '' : kindOf(row)}`); }),
+      xAxis: [axis(t, 'slower than the best (%)', { type: 'value' }), { type: 'value', show: false, min: 0, max: 1 }], // marks stand at the left edge
       yAxis: axis(t, '', { type: 'category', inverse: true, data: distinct(rows.map(([k, level]) => `${s.knobs[k].name}=${s.knobs[k].values[level]}`), view.isNarrow ? 24 : 40).map(plain), axisLabel: { color: t.text, interval: 0, hideOverlap: false } }),
-      series: [bar('timed', t.series[0], false, ({ value }) => (Number.isFinite(value) ? `${(Math.abs(value) < 0.05 ? 0 : value).toFixed(1)} %` : '')),
-        ...(rows.some(([, , i]) => p.us[i] === null) ? [bar('failed', t.bad, true, ({ dataIndex }) => kinds[p.kind[rows[dataIndex][2]]])] : [])],
+      series,
     }, 110 + 24 * rows.length, `${rows.length} neighbours.`);
   };
 }

@@ -1,5 +1,5 @@
 // Bars and matrices over subjects and sessions.
-import { axis, colorAt, distinct, inkOn, isUnrun, legend, line, number, plain, theme, times, tooltip } from './base.js';
+import { axis, colorAt, distinct, inkOn, isUnrun, legend, number, plain, standing, theme, times, tooltip } from './base.js';
 
 const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(plain);
 const MOST = 24;
@@ -11,6 +11,10 @@ function first(view, rows, weight) {
   if (rows.length > MOST) view.tell(note);
   return [sorted, note];
 }
+
+// Each bar's number, behind it. A chart that has these needs no grid.
+const valueLabel = (t, unit) => ({ show: true, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ${unit}` : '') });
+const noGrid = { splitLine: { show: false } };
 
 function barOption(view, t, labels, extra) {
   const shown = names(view, labels);
@@ -29,12 +33,17 @@ export function summary(view) {
     const t = theme();
     const [rows, note] = first(view, view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0);
     const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
+    // A number that would lie on the best's line stands behind it.
+    const labelLayout = ({ labelRect: { x, width } }) => {
+      const best = plot.chart.convertToPixel({ xAxisIndex: 0 }, 1);
+      return x < best + 3 && x + width > best - 3 ? { dx: best + 6 - x } : {};
+    };
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
-      legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
+      legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\nthe ${seriesName} takes ${times(value)} as long as the best`)),
       series: bars.map(([name, column, color], n) => ({
-        name, type: 'bar', z: 6, barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, backgroundColor: t.card, padding: [1, 4], formatter: ({ value }) => `${number(value)} ×` },
-        data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.text, true), label: { show: false } }] },
+        name, type: 'bar', z: 6, barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: valueLabel(t, '×'), labelLayout, data: rows.map((row) => row[column]),
+        markLine: n ? undefined : { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: t.text, type: 'dashed', width: 1.5 }, data: [{ xAxis: 1 }] },
       })),
     }), heightOf(rows.length, bars.length > 2 ? 50 : 40), note);
   };
@@ -84,10 +93,10 @@ export function lookup(view) {
     if (mode === 'all') return view.draw(plot, portfolioCurves(view, t, view.data.rows), view.isNarrow ? 300 : 360, `${view.data.rows.length} shapes.`);
     const [rows, note] = first(view, view.data.rows, ([, byMember]) => byMember ?? 0);
     return view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
-      legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1 }),
+      legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
       series: PARTS.map(([name, column], n) => ({
-        name, type: 'bar', barMaxWidth: 12, color: t.series[n], label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
+        name, type: 'bar', barMaxWidth: 12, color: t.series[n], label: valueLabel(t, '×'), data: rows.map((row) => row[column]),
       })),
     }), heightOf(rows.length, 40), note);
   };
@@ -103,10 +112,10 @@ export function time(view) {
     const [rows, note] = first(view, view.data.rows, ([, wall]) => wall);
     const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
     view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
-      legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0 }),
+      legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => `session ${rows[dataIndex][0]}\n${seriesName}: ${number(value)} s`),
       series: [
-        { name: 'wall', type: 'bar', barMaxWidth: 10, color: t.axis, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => `${number(value)} s` }, data: rows.map((row) => row[1]) },
+        { name: 'wall', type: 'bar', barMaxWidth: 10, color: t.axis, label: valueLabel(t, 's'), data: rows.map((row) => row[1]) },
         ...parts.map(([name, column], n) => ({ name, type: 'bar', stack: 'parts', barMaxWidth: 14, color: t.series[n], data: rows.map((row) => row[column]) })),
       ],
     }), heightOf(rows.length, 44), note);
@@ -119,17 +128,18 @@ export function portability(view) {
     const t = theme();
     const { labels, cells } = view.data;
     const slowest = Math.max(1.2, ...cells.map(([, , v]) => v ?? 1));
-    const shown = names(view, labels);
+    const shown = distinct(labels, view.isNarrow ? 16 : 32).map(plain);
+    const room = view.width - 30 - 6.5 * Math.max(...shown.map(({ length }) => length)); // beside the names of the rows
     view.draw(plot, {
       grid: { left: 8, right: 16, top: 8, bottom: 34, containLabel: true },
       tooltip: tooltip(t, ({ data }) => plain(`winner of ${labels[data.value[1]]}\non ${labels[data.value[0]]}: ${data.value[2] === null || data.failed ? 'failed or given up' : times(data.value[2])}`)),
-      xAxis: axis(t, 'on', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, rotate: labels.length > 3 ? 32 : 0, width: 130, overflow: 'truncate' } }),
-      yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, width: view.isNarrow ? 90 : 200, overflow: 'truncate' } }),
+      xAxis: axis(t, '', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, hideOverlap: false, ...standing(shown, room) } }),
+      yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, interval: 0, hideOverlap: false } }),
       series: [{
         type: 'heatmap',
         data: cells.map(([of, on, value]) => {
           const color = value === null ? t.bad : colorAt(t.scale, Math.log(value) / Math.log(slowest));
-          return { value: [on, of, value ?? 0], failed: value === null, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: cells.length <= 300, color: inkOn(color), fontSize: 11, formatter: value === null ? '×' : number(value) } };
+          return { value: [on, of, value ?? 0], failed: value === null, itemStyle: { color, borderColor: t.card, borderWidth: room / labels.length < 8 ? 0 : 2, borderRadius: 4 }, label: { show: room / labels.length >= 34, color: inkOn(color), fontSize: 11, formatter: value === null ? '×' : number(value) } };
         }),
       }],
     }, Math.min(1400, 150 + 30 * labels.length), `${cells.length} of ${labels.length ** 2} cells are measured.`);

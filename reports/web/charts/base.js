@@ -2,10 +2,11 @@
 import * as echarts from 'echarts/core';
 import { BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ParallelChart, ScatterChart } from 'echarts/charts';
 import { AriaComponent, BrushComponent, DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, ParallelComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent } from 'echarts/components';
+import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer } from 'echarts/renderers';
 
 echarts.use([BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ParallelChart, ScatterChart, AriaComponent, BrushComponent, DataZoomComponent, GridComponent, LegendComponent,
-  MarkAreaComponent, MarkLineComponent, ParallelComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent, CanvasRenderer]);
+  MarkAreaComponent, MarkLineComponent, ParallelComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent, LabelLayout, CanvasRenderer]);
 
 export { echarts };
 
@@ -32,10 +33,10 @@ export function theme() {
   return palettes[isDark ? 'dark' : 'light'];
 }
 
-// Black or white, whichever reads better on a colour of a scale.
+// Black or white, whichever reads better on a colour of a scale: one of them has a contrast of 4.58 at least.
 export function inkOn(color) {
   const [r, g, b] = echarts.color.parse(color).map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.3 ? '#10151b' : '#ffffff';
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000000' : '#ffffff';
 }
 
 export function colorAt(scale, part) {
@@ -106,6 +107,13 @@ export function axis(t, name, extra = {}) {
   };
 }
 
+// How labels of categories stand below `width` pixels so that none lies on the next: level, tilted, upright; where even that is too narrow, every other one and so on.
+export function standing(labels, width) {
+  const step = width / labels.length;
+  if (Math.max(...labels.map(({ length }) => length)) * 7 + 8 <= step) return { rotate: 0, interval: 0 };
+  return step >= 24 ? { rotate: 32, interval: 0 } : { rotate: 90, interval: Math.ceil(15 / step) - 1 };
+}
+
 // Labels of an axis by powers of two: one of its ends that is none has a label only where the power beside it leaves room.
 export function powers(low, high, height) {
   const room = (18 * Math.log2(high / low)) / height;
@@ -115,9 +123,10 @@ export function powers(low, high, height) {
   };
 }
 
-export const legend = (t, extra = {}) => ({ type: 'scroll', top: 0, left: 0, textStyle: { color: t.text, fontSize: 12 }, pageTextStyle: { color: t.muted }, pageIconColor: t.muted, inactiveColor: t.axis, itemWidth: 16, itemHeight: 10, ...extra });
+/** How charts mark what failed. */
+export const CROSS = 'path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z';
 
-export const line = (t, name, value, color, isX = false) => ({ [isX ? 'xAxis' : 'yAxis']: value, lineStyle: { color, type: 'dashed', width: 1.5 }, label: { formatter: plain(name), color, position: 'insideEndTop', fontSize: 11 } });
+export const legend = (t, extra = {}) => ({ type: 'scroll', top: 0, left: 0, textStyle: { color: t.text, fontSize: 12 }, pageTextStyle: { color: t.muted }, pageIconColor: t.muted, inactiveColor: t.axis, itemWidth: 16, itemHeight: 10, ...extra });
 
 // Zooming with the wheel would steal the page's scrolling: only with Ctrl, and by the box of the toolbox.
 export const zoom = (extra = {}) => ({ type: 'inside', zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, ...extra });
@@ -249,7 +258,7 @@ export class View {
 
   // In the place of a chart, why there is none.
   drawNothing(plot, text) {
-    this.draw(plot, { title: { left: 0, text, textStyle: { color: theme().muted, fontSize: 13, width: this.width - 10, overflow: 'break' } } }, 60);
+    this.draw(plot, { title: { left: 0, text, textStyle: { color: theme().muted, fontSize: 13, lineHeight: 17, width: this.width - 10, overflow: 'break' } } }, 60);
   }
 
   // Draws anew; `note` completes what a screen reader is told.

@@ -1,5 +1,5 @@
 // History: each evaluation and the best so far; all subjects side by side; the distribution of times.
-import { axis, describePoint, isUnrun, legend, line, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
+import { CROSS, axis, describePoint, isUnrun, legend, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
 
 const SCALE = 8;
 const OFF = `over ${SCALE} × the best`;
@@ -20,19 +20,20 @@ function ofSubject(view, byTime, t) {
     group.push([x[i], group === timed ? p.us[i] : slowest * (group === failed ? 1.2 : 1.07), i]);
   }
   const last = s.steps.length ? s.steps.at(-1)[byTime ? 1 : 0] : 0;
-  const marks = [['default', s.default, t.series[1]], ['baseline', s.baseline, t.series[3]], ['model’s floor', s.floor, t.good]].filter(([, v]) => v !== null && v <= slowest);
+  const marks = [['default', s.default, t.text], ['baseline', s.baseline, t.series[3]], ['model’s floor', s.floor, t.good]].filter(([, v]) => v !== null && v <= slowest)
+    .map(([name, value, color]) => ({ name: `${name} ${us(value)}`, type: 'line', symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 }, color, data: [[0, value], [Math.max(last, 1), value]] })); // named in the legend: beside the line they would lie on points
   return {
-    legend: legend(t, { data: ['best so far', 'evaluations', ...(beyond.length ? [OFF] : []), ...(failed.length ? ['failed'] : [])] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })],
+    legend: legend(t, { data: ['best so far', 'evaluations', ...(beyond.length ? [OFF] : []), ...(failed.length ? ['failed'] : []), ...marks.map(({ name }) => name)] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })],
     grid: { left: 58, right: 18, top: 36, bottom: 44 },
     tooltip: tooltip(t, ({ data, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(s, data[2], view.shared.kinds))),
     xAxis: axis(t, byTime ? 'seconds of tuning' : 'evaluation', { type: 'value', min: 0, max: Math.max(last, 1) }),
-    yAxis: axis(t, 'time (µs)', { type: 'log', nameGap: 42, min: ({ min }) => Math.min(min, ...marks.map(([, v]) => v)) * 0.94, max: slowest * 1.28, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', nameGap: 42, min: ({ min }) => min * 0.94, max: slowest * 1.28, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
     series: [
       { name: 'evaluations', type: 'scatter', symbolSize: 5, large: timed.length > 3000, itemStyle: { color: (d) => (p.kind[d.data[2]] === ok ? t.faint : t.axis) }, color: t.series[0], data: timed },
       { name: OFF, type: 'scatter', symbol: 'triangle', symbolSize: 6, color: t.series[0], itemStyle: { opacity: 0.7 }, data: beyond },
-      { name: 'failed', type: 'scatter', symbol: 'path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', symbolSize: 7, color: t.bad, data: failed },
-      { name: 'best so far', type: 'line', step: 'end', showSymbol: s.steps.length < 60, symbolSize: 6, lineStyle: { width: 2.5 }, color: t.best, z: 5, data: s.steps.map(([e, seconds, best]) => [byTime ? seconds : e, best]),
-        markLine: { silent: true, symbol: 'none', data: marks.map(([name, value, color]) => line(t, `${name} ${us(value)}`, value, color)) } },
+      { name: 'failed', type: 'scatter', symbol: CROSS, symbolSize: 7, color: t.bad, data: failed },
+      ...marks,
+      { name: 'best so far', type: 'line', step: 'end', showSymbol: s.steps.length < 60, symbolSize: 6, lineStyle: { width: 2.5 }, color: t.best, z: 5, data: s.steps.map(([e, seconds, best]) => [byTime ? seconds : e, best]) },
     ],
   };
 }
@@ -44,11 +45,10 @@ function byArm(view, t) {
   const colors = [...t.series, t.good, t.bad];
   const symbols = ['circle', 'rect', 'triangle', 'diamond'];
   const [timed, beyond, failed] = option.series.map(({ data }) => data);
-  const cross = option.series[2].symbol;
   const names = view.subject.arms.map((name) => plain(name || 'not known'));
   const arms = names.map((name, arm) => ({
     name, type: 'scatter', symbolSize: 7, symbol: symbols[Math.floor(arm / colors.length) % symbols.length], color: colors[arm % colors.length], itemStyle: { opacity: 0.85 },
-    data: [...timed, ...beyond, ...failed].filter(([, , i]) => p.arm[i] === arm).map((value) => (p.us[value[2]] === null ? { value, symbol: cross } : value)),
+    data: [...timed, ...beyond, ...failed].filter(([, , i]) => p.arm[i] === arm).map((value) => (p.us[value[2]] === null ? { value, symbol: CROSS } : value)),
   })).filter(({ data }) => data.length);
   return { ...option, legend: legend(t, { data: ['best so far', ...arms.map(({ name }) => name)] }), tooltip: tooltip(t, ({ data, value, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(view.subject, value[2], view.shared.kinds))), series: [...arms, option.series.at(-1)] };
 }

@@ -1,5 +1,5 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
-import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
+import { CROSS, axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, powers, short, standing, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
 // Knobs with more than one value, those that explain most first; knobs without figures, which the winner lacks, last.
 const ranked = (subject) => subject.ranked.filter((k) => subject.knobs[k].values.length > 1);
@@ -54,7 +54,7 @@ function panel(s, k, place, t) {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
     xAxis: [
-      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 17 * names.length > place.width ? 'auto' : 0 } }),
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { hideOverlap: false, ...standing(names, place.width) } }),
       { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
     yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
@@ -112,15 +112,16 @@ function timesOver(view, k, t) {
   const labels = labelsOf(s.knobs[k]);
   const winner = s.winner.split(';').map((part) => part.split('=')).find(([name]) => name === s.knobs[k].name)?.[1];
   const marks = { [ok]: ['circle', t.series[0], 4.5], [censored]: ['emptyCircle', t.series[6], 6], [beyond]: ['triangle', t.series[0], 6],
-    [failed]: ['path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', t.bad, 8] };
+    [failed]: [CROSS, t.bad, 8] };
   const names = Object.keys(groups).filter((name) => groups[name].length);
-  const isTilted = labels.join('').length * 7 + 14 * labels.length > view.width - 80; // then there is no room for the knob's name, which the choice above tells
+  const label = standing(labels, view.width - 80);
+  const name = label.rotate ? '' : plain(s.knobs[k].name); // there is no room for it below tilted ones, and the choice above tells it
   return {
     legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 30, right: 18, top: 40, bottom: 40, containLabel: true },
     tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
-    xAxis: [{ ...axis(t, isTilted ? '' : plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: isTilted ? 32 : 0 } },
+    xAxis: [{ ...axis(t, name), type: 'category', data: labels, axisLabel: { color: t.text, hideOverlap: false, ...label } },
       { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
-    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 16 + 7 * String(Math.floor(top * 1.5)).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: powers(s.fastest * 0.94, top * 1.5, 260) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 20 + 7 * number(top * 1.5).length, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: powers(s.fastest * 0.94, top * 1.5, 260) } }),
     series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
       ...(winner === undefined ? [] : [{ name: 'the winner', type: 'scatter', xAxisIndex: 1, symbol: 'diamond', symbolSize: 13, color: t.best, z: 6, data: [[levels.findIndex((level) => s.knobs[k].values[level] === winner), s.best]] }])],
   };
@@ -260,12 +261,12 @@ export function parallel(view) {
       if (slowdown !== null && s.points.newest[i] && slowdown <= limit) rows.push({ index: i, value: [...order.map((k) => s.points.levels[k][i]), slowdown] });
     }
     rows.sort((a, b) => b.value.at(-1) - a.value.at(-1)); // the fastest on top
-    const isVertical = view.isNarrow;
     const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
     const step = (view.width - 120) / Math.max(order.length, 1);
+    const isVertical = view.isNarrow || step < 70; // values of one axis would lie on the next
     const isStaggered = !isVertical && step < 120; // then names stand in two lines, every other one lower
     const axes = order.map((k, dim) => ({
-      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, 14).map(plain),
+      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, isVertical ? 14 : Math.floor(step / 7)).map(plain),
       ...(isVertical ? {} : { nameGap: isStaggered && dim % 2 ? 31 : 16, nameTruncate: { maxWidth: 2 * step } }),
     }));
     axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });

@@ -1,5 +1,5 @@
 // Operations per second against operations per byte, under the roofs of the GPU.
-import { axis, describePoint, distinct, legend, number, plain, theme, toolbox, tooltip, us, zoom } from './base.js';
+import { axis, describePoint, legend, number, plain, theme, toolbox, tooltip, us, zoom } from './base.js';
 
 const hasModel = (s) => s.flops > 0 && s.bytes > 0;
 const intensity = (s) => s.flops / s.bytes;
@@ -8,16 +8,10 @@ const gflops = (s, timeUs) => s.flops / timeUs / 1e3;
 function roofs(gpu, left, right, t) {
   if (!gpu?.bandwidth || !gpu.gflops) return [];
   const ridge = gpu.gflops / gpu.bandwidth;
-  const style = { width: 2.5 };
-  const label = { show: true, color: t.text, fontSize: 11 };
+  const roof = (name, from, to, color) => ({ name, type: 'line', symbol: 'none', silent: true, lineStyle: { width: 2.5 }, color, data: [from, to] }); // named in the legend: beside the line they would lie on points
   return [
-    { name: 'roofs', type: 'line', symbol: 'none', silent: true, lineStyle: style, color: t.axis, data: [[left, left * gpu.bandwidth], [ridge, gpu.gflops]],
-      endLabel: { show: false }, markPoint: undefined },
-    { name: 'roofs', type: 'line', symbol: 'none', silent: true, lineStyle: style, color: t.axis, data: [[ridge, gpu.gflops], [right, gpu.gflops]] },
-    { name: 'roofs', type: 'scatter', symbolSize: 0.1, silent: true, color: t.axis, data: [
-      { value: [left, left * gpu.bandwidth], label: { ...label, position: 'right', distance: 10, offset: [6, 4], formatter: `DRAM ${number(gpu.bandwidth, 4)} GB/s` } },
-      { value: [right, gpu.gflops], label: { ...label, position: 'left', offset: [0, -11], formatter: `FP32 ${number(gpu.gflops / 1e3, 3)} TFLOP/s` } },
-    ] },
+    roof(`DRAM ${number(gpu.bandwidth, 4)} GB/s`, [left, left * gpu.bandwidth], [ridge, gpu.gflops], t.series[5]),
+    roof(`FP32 ${number(gpu.gflops / 1e3, 3)} TFLOP/s`, [ridge, gpu.gflops], [right, gpu.gflops], t.series[3]),
   ];
 }
 
@@ -35,23 +29,21 @@ export default function roofline(view) {
     const right = 10 ** Math.ceil(Math.log10(Math.max(ridge * 2, ...xs)));
     const points = s.points.us.map((time, i) => (time === null || !s.points.newest[i] ? null : [intensity(s), gflops(s, time), i])).filter(Boolean);
     const least = Math.min(...points.map(([, y]) => y), ...subjects.map((o) => gflops(o, o.best)));
-    const shown = distinct(subjects.map(({ label }) => label), 26);
-    const middle = Math.sqrt(left * right); // labels of dots right of it stand on their left: nothing may stick out
-    const dot = (o) => ({ value: [intensity(o), gflops(o, o.best)], name: o.label, time: o.best, label: { position: intensity(o) > middle ? 'left' : 'right' } });
+    const dot = (o, time) => ({ value: [intensity(o), gflops(o, time)], name: o.label, time });
+    const limits = roofs(gpu, left, right, t);
     return view.draw(plot, {
-      legend: legend(t, { data: ['variants', 'best of each subject', 'model’s floor'] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })],
+      legend: legend(t, { data: ['variants', 'best of each subject', 'model’s floor', ...limits.map(({ name }) => name)] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })],
       grid: { left: 64, right: 22, top: 40, bottom: 46 },
       tooltip: tooltip(t, (d) => (d.seriesName === 'variants' ? describePoint(s, d.data[2], view.shared.kinds)
         : plain(`${d.data.name}\n${d.seriesName === 'model’s floor' ? 'floor' : 'best'}: ${us(d.data.time)}\n${number(d.data.value[1], 4)} GFLOP/s at ${number(d.data.value[0])} flop/byte`))),
       xAxis: axis(t, 'operations per byte of DRAM traffic (flop/byte)', { type: 'log', min: left, max: right }),
       yAxis: axis(t, 'GFLOP/s', { type: 'log', nameGap: 46, min: 10 ** Math.floor(Math.log10(least)), max: 10 ** Math.ceil(Math.log10((gpu?.gflops ?? 0) || Math.max(...points.map(([, y]) => y)) * 2)), axisLabel: { formatter: (v) => number(v, 4) } }),
       series: [
-        ...roofs(gpu, left, right, t),
+        ...limits,
         { name: 'variants', type: 'scatter', symbol: 'rect', symbolSize: [16, 2], itemStyle: { color: t.faint }, color: t.series[0], data: points },
         { name: 'model’s floor', type: 'scatter', symbol: 'diamond', symbolSize: 12, itemStyle: { color: 'transparent', borderColor: t.good, borderWidth: 2 }, color: t.good,
-          data: [...new Set([s, ...subjects])].filter((o) => o.floor).map((o) => ({ value: [intensity(o), gflops(o, o.floor)], name: o.label, time: o.floor })) },
-        { name: 'best of each subject', type: 'scatter', symbolSize: 11, color: t.best, z: 6, itemStyle: { borderColor: t.card, borderWidth: 1.5 }, labelLayout: { hideOverlap: true },
-          label: { show: !view.isNarrow, color: t.text, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ dataIndex }) => plain(shown[dataIndex]) }, data: subjects.map(dot) },
+          data: [...new Set([s, ...subjects])].filter((o) => o.floor).map((o) => dot(o, o.floor)) },
+        { name: 'best of each subject', type: 'scatter', symbolSize: 11, color: t.best, z: 6, itemStyle: { borderColor: t.card, borderWidth: 1.5 }, data: subjects.map((o) => dot(o, o.best)) },
       ],
     }, view.isNarrow ? 360 : 440, s.floor && s.winner ? `The best of ${s.label} reaches ${number(100 * s.floor / s.best)} per cent of the model’s floor.` : '');
   };

@@ -59,5 +59,5 @@ mt merge unreadable.sqlite --into both.sqlite 2>&1 | grep -v 'it refers'
 sqlite3 both.sqlite "SELECT count(*), max(length(spec_json)) < 9000 FROM kernel"
 ask both.sqlite
 "$tool" export --recording --db tuned.sqlite --shape small -o tuned.jsonl >/dev/null
-sed '1s/"spec":{/"spec":{"strange":[{"when":"+ + +"}],/' tuned.jsonl >unreadable.jsonl
+sed '1s/"format":1,/"format":2,/' tuned.jsonl >unreadable.jsonl
 mt import --as measured --db unreadable2.sqlite unreadable.jsonl

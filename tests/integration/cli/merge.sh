@@ -19,7 +19,7 @@ cmp one.sqlite listed.sqlite && echo "byte by byte"
 mt lookup --db ba.sqlite --gpu h100 --kernel demo --shape large
 note "a disk that is full when the parts are committed"
 "$tool" merge a.sqlite --into full.sqlite >/dev/null
-(ulimit -f 44; mt merge b.sqlite --into full.sqlite)
+(ulimit -f 68; mt merge b.sqlite --into full.sqlite)
 mt merge b.sqlite --into full.sqlite
 "$tool" show --db full.sqlite | cmp - ab.txt && echo "the same"
 note "what is no part, and what goes wrong"

@@ -8,6 +8,7 @@ head -c 61440 /dev/zero >&3 # of 64 KiB: events soon wait for a reader, so that 
 pid=$!
 until [ -s page.html ]; do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
 grep -o '<meta http-equiv="refresh"[^>]*>' page.html
+grep -o 'the page loads itself again every 5 seconds' page.html
 cat <&3 >/dev/null 2>&1 &
 reader=$!
 wait $pid
@@ -17,6 +18,9 @@ exec 3>&-
 grep -c 'http-equiv="refresh"' page.html
 grep -c '<section id=' page.html
 grep -q '21\.00' page.html && echo "the best time is there"
+grep -oE '<dt>(Subjects done|Evaluations)</dt><dd>[^<]*' page.html | sed 's/<[^>]*>/ /g'
+grep -oE 'this page is final' page.html
+grep -oE 'data-h="(Shape|Evaluations|Of at most)">[^<]+' page.html | sed 's/.*>//' | paste -sd' '
 grep -c 'Best:' out.txt
 note "nothing is left beside it"
 find . -maxdepth 1 -name '*page.html*'

@@ -129,7 +129,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
     mt_origin origin = origin_of(im, about->is_recording);
     size_t length;
     const void *bytes = mt_import_recording(import, &length);
-    if (about->is_unfinished) mt_log_warn("%s: the cache has no end, its run did not finish; its %zu results are taken", file, about->results);
+    if (about->is_unfinished) mt_log_warn("%s: is cut short, or the run that wrote it did not finish; what is complete is taken", file);
     if (about->objective) tell_objective(file, about->objective);
     tell_changes(values, file, about);
     if (!about->is_recording) {

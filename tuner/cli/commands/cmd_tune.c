@@ -76,7 +76,7 @@ static const mt_option options[] = {
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"recordings", 0, MT_OPTION_INPUT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
     {"progress", 0, MT_OPTION_FLAG, FIELD(progress), NULL, "on a terminal: a view with the best, the rate, the time left and\nthe last failures, instead of one line"},
-    {"watch", 0, MT_OPTION_PAGE, FIELD(watch), "FILE", "keep the first screen of the report in FILE, an HTML page that a\nbrowser loads again by itself"},
+    {"watch", 0, MT_OPTION_PAGE, FIELD(watch), "FILE", "keep in FILE how far the search is and the first screen of the\nreport, an HTML page that a browser loads again by itself"},
     {"events", 0, MT_OPTION_OUTPUT, FIELD(events), "FILE", "append what happens to FILE, as JSON lines"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "list all knobs of the best variants, not only those that differ from\nthe default"},
     {0},

@@ -144,5 +144,5 @@ static void tick(void *context)
 
 mt_progress mt_events_progress(mt_events *events)
 {
-    return (mt_progress){events, subject_begin, evaluated, subject_end, skipped, tick};
+    return (mt_progress){events, subject_begin, evaluated, subject_end, skipped, tick, NULL};
 }

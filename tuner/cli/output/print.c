@@ -81,6 +81,13 @@ const char *mt_print_seconds(double seconds, char *out, size_t size)
     return out;
 }
 
+const char *mt_print_left(size_t done, size_t total, size_t measured, double seconds, char out[MT_PRINT_TIME_SIZE])
+{
+    *out = 0;
+    if (done < total && measured && seconds > 0) mt_print_seconds((double)(total - done) * seconds / (double)measured, out, MT_PRINT_TIME_SIZE);
+    return out;
+}
+
 void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns)
 {
     size_t left = text ? strlen(text) : 0, columns = 0;

@@ -27,6 +27,8 @@ const char *mt_print_energy(double uj, double error_uj, char *out, size_t size);
 const char *mt_print_interval(double median_ns, double low_ns, double high_ns, char *out, size_t size);
 /* Seconds as "0.8 s", "43 s", "3 min 20 s", "2 h 05 min". Returns out. */
 const char *mt_print_seconds(double seconds, char *out, size_t size);
+/* How long the rest of `total` takes at the rate of what was measured in so many seconds; "" where that is not known, or nothing is left. Returns out. */
+const char *mt_print_left(size_t done, size_t total, size_t measured, double seconds, char out[MT_PRINT_TIME_SIZE]);
 /* Adds `text` as one line: white space becomes a space, what mt_text_is_shown refuses a '?';
  * white space at the end is dropped; at most max_columns characters, then "…" (0 = no limit). NULL adds nothing. */
 void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns);

@@ -67,11 +67,11 @@ void mt_display_clear(mt_display *display)
 /* "12.3/s  43 s left": from what was measured, since known variants cost nothing. In a narrow terminal without the rate, which is what one looks for last. */
 static void add_rate(const mt_display *display, mt_strbuf *line)
 {
-    char left[MT_PRINT_TIME_SIZE] = "", speed[32];
+    char left[MT_PRINT_TIME_SIZE], speed[32];
     double seconds = (double)(display->now_ns() - display->began_ns) / 1e9;
     if (!display->measured || seconds <= 0) return;
     double rate = (double)display->measured / seconds;
-    if (display->done < display->total) mt_print_seconds((double)(display->total - display->done) / rate, left, sizeof left);
+    mt_print_left(display->done, display->total, display->measured, seconds, left);
     snprintf(speed, sizeof speed, "  %.*f/s", rate < 10 ? 1 : 0, rate);
     size_t columns = mt_print_columns(mt_strbuf_text(line)) + strlen(speed) + (*left ? mt_print_columns(left) + strlen("   left") : 0);
     if (!display->is_terminal || columns + 2 <= (size_t)display->width) mt_strbuf_add(line, speed);
@@ -214,9 +214,7 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     mt_display *display = context;
     mt_strbuf title = {0};
     tell_skipped(display);
-    mt_print_clean(&title, mt_space_shape(space)->name, 60);
-    if (mt_summary_names(workload)) mt_strbuf_add(&title, " · ");
-    if (mt_summary_names(workload)) mt_print_clean(&title, workload->name, 60);
+    mt_summary_name(space, workload, &title);
     snprintf(display->title, sizeof display->title, "%s", mt_strbuf_text(&title));
     mt_strbuf_free(&title);
     display->counts = (mt_summary_counts){0};
@@ -279,5 +277,5 @@ static void skipped(void *context, const char *shape, const char *workload, cons
 
 mt_progress mt_display_progress(mt_display *display)
 {
-    return (mt_progress){display, subject_begin, evaluated, subject_end, skipped, tick};
+    return (mt_progress){display, subject_begin, evaluated, subject_end, skipped, tick, NULL};
 }

@@ -53,9 +53,12 @@ void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_o
     if (mt_outcome_is_failure(outcome->kind)) mt_reasons_add(&counts->reasons, outcome->kind, variant, outcome->text);
 }
 
-bool mt_summary_names(const mt_workload *workload)
+void mt_summary_name(const mt_space *space, const mt_workload *workload, mt_strbuf *name)
 {
-    return workload->key[0] || strcmp(workload->name, "default") != 0;
+    mt_print_clean(name, mt_space_shape(space)->name, 60);
+    if (!workload->key[0] && strcmp(workload->name, "default") == 0) return;
+    mt_strbuf_add(name, " · ");
+    mt_print_clean(name, workload->name, 60);
 }
 
 static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded, mt_l2 l2)
@@ -63,9 +66,7 @@ static void print_title(FILE *out, const mt_space *space, const mt_workload *wor
     mt_strbuf line = {0};
     mt_print_clean(&line, mt_space_spec(space)->name, 60);
     mt_strbuf_add(&line, " · ");
-    mt_print_clean(&line, mt_space_shape(space)->name, 60);
-    if (mt_summary_names(workload)) mt_strbuf_add(&line, " · ");
-    if (mt_summary_names(workload)) mt_print_clean(&line, workload->name, 60);
+    mt_summary_name(space, workload, &line);
     if (l2 != MT_L2_COLD) mt_strbuf_addf(&line, " · %s", mt_l2_name(l2));
     mt_strbuf_add(&line, "   on ");
     mt_print_clean(&line, facts->name, 80);

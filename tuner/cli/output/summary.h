@@ -26,8 +26,8 @@ typedef struct mt_summary_counts {
     size_t algorithm_count;
 } mt_summary_counts;
 
-/* False for the workload that stands in when a file has none: its name would tell nothing. */
-bool mt_summary_names(const mt_workload *workload);
+/* "seed48 · local15", cleaned; without the workload that stands in when a file has none: its name would tell nothing. */
+void mt_summary_name(const mt_space *space, const mt_workload *workload, mt_strbuf *name);
 
 /* Counts one more; an outcome that is NULL is ignored. */
 void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_outcome *outcome);
