@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 #include "db/cells.h"
-#include "db/key.h"
 #include "db/program.h"
 #include "db/row_rules.h"
 #include "db/rule.h"

@@ -1,4 +1,5 @@
 /* Making the answers of a plan: which source of the kernel answers, its expressions, and the rows of all files. */
+#include "db/key.h"
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
