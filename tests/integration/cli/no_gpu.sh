@@ -19,3 +19,6 @@ mt device
 mt lookup --kernel demo --shape small --space demo
 mt verify --db rec.sqlite --origin recorded --space demo --seed 1
 mt show
+note "a GPU, but nothing that compiles for it: what is missing, the recordings, exit 3"
+fake_gpu
+MSDA_TUNE_NVRTC=/nowhere/libnvrtc.so.13 mt --gpu auto --space demo --recordings rec.sqlite | sed -E 's/; tried .*/; tried …/'

@@ -169,14 +169,14 @@ done:
     return st;
 }
 
-/* Without a GPU the recordings are the way on. */
-static mt_status no_gpu(const tuning *t, mt_error *err)
+/* Without a GPU, or without a compiler for it, the recordings are the way on. */
+static mt_status no_gpu(const tuning *t, const char *what, mt_error *err)
 {
     mt_strbuf hint = {0};
     char reason[sizeof err->message];
     snprintf(reason, sizeof reason, "%s", err->message);
     mt_share_recorded_hint(t->values->recordings, t->spec->name, &hint);
-    MT_FAIL(err, MT_ERR_NO_GPU, "no usable GPU: %.*s\n%s", 1500, reason, mt_strbuf_text(&hint));
+    MT_FAIL(err, MT_ERR_NO_GPU, "%s: %.*s\n%s", what, 1500, reason, mt_strbuf_text(&hint));
     mt_strbuf_free(&hint);
     return MT_ERR_NO_GPU;
 }
@@ -242,7 +242,8 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
     st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
     if (st == MT_OK) warn_of_idle_knobs(t);
-    return st == MT_ERR_NO_GPU ? no_gpu(t, err) : st;
+    if (st == MT_ERR_COMPILE) return no_gpu(t, "nothing can be compiled for the GPU", err); /* no kernel was yet: NVRTC is missing or broken */
+    return st == MT_ERR_NO_GPU ? no_gpu(t, "no usable GPU", err) : st;
 }
 
 static void clear_display(void *context)
