@@ -12,8 +12,8 @@ export async function harness([web, executablePath, ...words]) {
   const files = Object.fromEntries(words.map((word) => word.split('=')));
   const browser = await chromium.launch({ executablePath, timeout: patience, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 
-  async function open(name, { width = 1440, height = 1000, colorScheme = 'light', javaScriptEnabled = true, countsThreadTime = false, hash = '' } = {}) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled, reducedMotion: 'reduce' });
+  async function open(name, { width = 1440, height = 1000, colorScheme = 'light', javaScriptEnabled = true, countsThreadTime = false, hash = '', reducedMotion = 'reduce' } = {}) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled, reducedMotion });
     const page = await context.newPage();
     page.setDefaultTimeout(patience);
     await page.addInitScript(`window.contrastTools = ${tools}`);

@@ -38,6 +38,19 @@ for (const name of Object.keys(files)) {
   }
 }
 
+// Sections are laid out when they come near: a page that glides past them ends beside the one that was asked for.
+test('a link of the menu leads to its section, motion allowed', async () => {
+  const view = await open('msda', { width: 1280, reducedMotion: 'no-preference' });
+  for (const link of await view.page.locator('nav ol a').all()) {
+    await link.click();
+    const target = await link.getAttribute('href');
+    const reached = (id) => { const box = document.querySelector(id).getBoundingClientRect(); return box.top >= -2 && box.top < innerHeight / 2 || scrollY + innerHeight >= document.documentElement.scrollHeight - 2; };
+    await view.page.waitForFunction(reached, target, { timeout: 5000 });
+  }
+  quiet(view);
+  await view.close();
+});
+
 // The picture in README.md is this page's first screen; what it says, but for the figures, stands in picture.txt beside.
 test('README\'s picture shows the report of today', async () => {
   const view = await open('msda', { width: 1280 });
