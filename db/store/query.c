@@ -265,7 +265,8 @@ mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char
 
 mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err)
 {
-    static const char sql[] = "SELECT ifnull(group_concat(json_extract(p.value, '$.name') || '=' || json_extract(p.value, '$.values[' || json_extract(p.value, '$.default') || ']'), ';'), '') "
+    static const char sql[] = "SELECT ifnull(group_concat(CASE WHEN json_type(p.value, '$.default') = 'integer' AND json_extract(p.value, '$.default') >= 0 THEN " /* else a stranger's: none */
+                              "json_extract(p.value, '$.name') || '=' || json_extract(p.value, '$.values[' || json_extract(p.value, '$.default') || ']') END, ';'), '') "
                               "FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.params') p WHERE k.name = ? AND k.key = ? AND p.type = 'object'";
     return mt_sql_one(store, sql, "read a kernel's knobs", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(usual)), err);
 }

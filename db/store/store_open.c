@@ -36,6 +36,13 @@ static int natural(void *unused, int m, const void *a, int n, const void *b)
     return mt_text_natural(a, (size_t)m, b, (size_t)n);
 }
 
+/* SQLite takes a file of one byte for an empty one, and would write over it. */
+static bool is_one_byte(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 1;
+}
+
 static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -48,6 +55,10 @@ static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out,
     store->is_new = mode == MT_STORE_READ_WRITE && strcmp(path, ":memory:") != 0 && access(path, F_OK) != 0;
     if (!store->path || !store->host) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+        goto done;
+    }
+    if (!store->read_only && is_one_byte(path)) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: is no database: it has one byte; expected none, or a tuning database", path);
         goto done;
     }
     MT_TRY(mt_store_file_open(path, mode, &store->db, err));

@@ -61,3 +61,13 @@ ask both.sqlite
 "$tool" export --recording --db tuned.sqlite --shape small -o tuned.jsonl >/dev/null
 sed '1s/"format":1,/"format":2,/' tuned.jsonl >unreadable.jsonl
 mt import --as measured --db unreadable2.sqlite unreadable.jsonl
+note "a knob's default that is no place in its values: listings and reports leave it out, and show the rest"
+for default in -3 1e3 '[1]' 99999 '"x"'; do
+  cp tuned.sqlite default.sqlite
+  sqlite3 default.sqlite "UPDATE kernel SET spec_json = json_set(spec_json, '\$.params[0].default', json('$default'))"
+  "$tool" show --db default.sqlite >/dev/null && "$tool" report --db default.sqlite -o default.html >/dev/null; echo "$default: exit $?"
+done
+note "a file of one byte is no empty database"
+printf S >one
+mt merge tuned.sqlite --into one
+cat one; echo
