@@ -2,7 +2,7 @@
 #include "db/exchange/merge.h"
 
 /* Of two texts for the same thing one must win whichever comes first; of two that say the same the shorter one (said.h). */
-#define SAYS_MORE(rank, column) ":" column " <> " column " AND (" rank "(:" column "), length(:" column "), :" column ") < (" rank "(" column "), length(" column "), " column ")"
+#define SAYS_MORE(rank, column, more) ":" column " <> " column " AND (" rank "(:" column more "), length(:" column "), :" column ") < (" rank "(" column more "), length(" column "), " column ")"
 /* A name that a person gave replaces one that the tool made up (tuner/space/spec/adhoc.h), and none; never one that a person gave, and none that another shape has. */
 #define FIRST_NAME(table) \
     "(name = '' OR name GLOB '" table "-[0-9a-f]*') AND :name <> '' AND :name NOT GLOB '" table "-[0-9a-f]*' AND NOT EXISTS (SELECT 1 FROM main." table " o WHERE o.kernel_id = :kernel_id AND o.name = :name)"
@@ -17,8 +17,8 @@
     "ELSE (:started_unix_ms, :host, :boot_id, :process_id) < (started_unix_ms, host, boot_id, process_id) END"
 
 const mt_merge_rule mt_merge_rules[] = {
-    {.table = "device", .has_id = true, .match = "key = :key", .wins = SAYS_MORE("facts_rank", "facts_json"), .replaces = "facts_json"},
-    {.table = "kernel", .has_id = true, .match = "name = :name AND key = :key", .wins = SAYS_MORE("spec_rank", "spec_json"), .replaces = "spec_json"},
+    {.table = "device", .has_id = true, .match = "key = :key", .wins = SAYS_MORE("facts_rank", "facts_json", ", key"), .replaces = "facts_json"},
+    {.table = "kernel", .has_id = true, .match = "name = :name AND key = :key", .wins = SAYS_MORE("spec_rank", "spec_json", ""), .replaces = "spec_json"},
     {.table = "shape", .has_id = true, .foreign = {{"kernel_id", "kernel"}}, .match = "kernel_id = :kernel_id AND key = :key", .wins = FIRST_NAME("shape"), .replaces = "name", .is_named = true},
     {.table = "workload", .has_id = true, .foreign = {{"kernel_id", "kernel"}}, .match = "kernel_id = :kernel_id AND key = :key", .wins = FIRST_NAME("workload"), .replaces = "name", .is_named = true},
     {.table = "toolchain", .has_id = true, .match = "nvrtc_version = :nvrtc_version AND driver_version = :driver_version AND arch = :arch"},

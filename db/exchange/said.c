@@ -85,10 +85,26 @@ static void spec_rank(sqlite3_context *context, int count, sqlite3_value **argum
     rank(context, arguments, read_spec);
 }
 
+/* The key of a GPU names its compute capability and its SMs: facts that say another number are of another GPU, or forged. */
+static bool is_contradicted(const char *json, const char *key)
+{
+    mt_lookup_arena arena = { 0 };
+    const mt_lookup_json *root = NULL;
+    const char *numbers = key ? strstr(key, "|cc") : NULL;
+    long long cc, sm_count;
+    bool is = false;
+    if (json && numbers && sscanf(numbers, "|cc%lld|sm%lld|", &cc, &sm_count) == 2 && mt_lookup_json_load("", json, &arena, &root) == TUNELOOKUP_OK)
+        is = mt_lookup_json_int(root, "cc", cc) != cc || mt_lookup_json_int(root, "sm_count", sm_count) != sm_count;
+    mt_lookup_clear_detail();
+    mt_lookup_arena_free(&arena);
+    return is;
+}
+
 static void facts_rank(sqlite3_context *context, int count, sqlite3_value **arguments)
 {
     (void)count;
-    rank(context, arguments, read_facts);
+    if (is_contradicted((const char *)sqlite3_value_text(arguments[0]), (const char *)sqlite3_value_text(arguments[1]))) sqlite3_result_text(context, "unreadable", -1, SQLITE_STATIC);
+    else rank(context, arguments, read_facts);
 }
 
 static void short_hash(sqlite3_context *context, int count, sqlite3_value **arguments)
@@ -102,9 +118,9 @@ static void short_hash(sqlite3_context *context, int count, sqlite3_value **argu
 
 mt_status mt_said_functions(sqlite3 *db, const char *path, mt_error *err)
 {
-    static const struct { const char *name; void (*call)(sqlite3_context *, int, sqlite3_value **); } functions[] = {{"spec_rank", spec_rank}, {"facts_rank", facts_rank}, {"short_hash", short_hash}};
+    static const struct { const char *name; int arguments; void (*call)(sqlite3_context *, int, sqlite3_value **); } functions[] = {{"spec_rank", 1, spec_rank}, {"facts_rank", 2, facts_rank}, {"short_hash", 1, short_hash}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (sqlite3_create_function(db, functions[i].name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call, NULL, NULL) != SQLITE_OK) return mt_sql_fail_handle(db, path, functions[i].name, err);
+        if (sqlite3_create_function(db, functions[i].name, functions[i].arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, functions[i].call, NULL, NULL) != SQLITE_OK) return mt_sql_fail_handle(db, path, functions[i].name, err);
     }
     return MT_OK;
 }

@@ -88,7 +88,8 @@ END_TEST
 START_TEST(padded_or_garbled_facts)
 {
     static const char set[] = "UPDATE device SET facts_json = %Q", get[] = "SELECT facts_json FROM device WHERE key LIKE 'h100%'", good[] = "{\"cc\":90,\"sm_count\":132}";
-    const char *const others[] = {"{ \"cc\":90, \"sm_count\":132 }", "{\"cc\":90,\"sm_count\":132,\"padding\":1}", "{\"cc\":90,\"a\":1,\"b\":2,\"c\":3,\"d\":4}", "{}", "{\"cc\":0}", "{\"cc\":\"90\",\"sm_count\":\"one hundred and thirty-two\"}"};
+    const char *const others[] = {"{ \"cc\":90, \"sm_count\":132 }", "{\"cc\":90,\"sm_count\":132,\"padding\":1}", "{\"cc\":90,\"a\":1,\"b\":2,\"c\":3,\"d\":4}", "{}", "{\"cc\":0}", "{\"cc\":\"90\",\"sm_count\":\"one hundred and thirty-two\"}",
+                                  /* more facts, but those of the key contradict them */ "{\"cc\":90,\"sm_count\":1,\"l2_bytes\":7,\"clock_mhz\":9}", "{\"cc\":80,\"sm_count\":132,\"l2_bytes\":7,\"clock_mhz\":9}"};
     expect_kept(set, get, good, others, sizeof others / sizeof *others);
 }
 END_TEST
