@@ -275,6 +275,17 @@ static mt_status tell_name(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *r
     return st;
 }
 
+/* Tells where the part has a kernel's expressions otherwise: lookups evaluate one of the two for the rows of both. */
+static mt_status tell_expressions(mt_merge *m, sqlite3_stmt *read, int64_t id, mt_error *err)
+{
+    enum { NAME = 1, KEY, SPEC };
+    static const char sql[] = "SELECT count(*) FROM main.kernel WHERE id = ?1 AND spec_rank(spec_json) GLOB '[0-9]*' AND spec_rank(?2) GLOB '[0-9]*' AND spec_rank(spec_json) <> spec_rank(?2)";
+    int64_t others = 0;
+    mt_status st = mt_sql_one(m->store, sql, "compare expressions", MT_IN(MT_INT(id), MT_TEXT(mt_sql_column(read, SPEC))), MT_OUT(MT_TO_INT(&others)), err);
+    if (others) mt_log_warn("%s: %s@%.8s has other expressions there (constraints, launches); the ones of the smaller hash are kept for the rows of both", m->path, mt_sql_column(read, NAME), mt_sql_column(read, KEY));
+    return st;
+}
+
 /* The row at hand is sound, and so is what it refers to. */
 static mt_status write_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, mt_error *err)
 {
@@ -284,6 +295,7 @@ static mt_status write_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
     int64_t id = is_there ? sqlite3_column_int64(t->find.statement, 0) : 0;
     bool is_bad = is_there && sqlite3_column_int(t->find.statement, 1);
     sqlite3_reset(t->find.statement);
+    if (is_there && strcmp(t->rule->table, "kernel") == 0) MT_TRY(tell_expressions(m, read, id, err));
     const mt_merge_query *write = is_bad ? &t->mend : is_there ? &t->update : &t->insert;
     if (write->statement) {
         MT_TRY(bind_row(m, t, read, write, &is_out, err));
