@@ -224,4 +224,9 @@ sed -i 's/BLOCK \* 1/&/; s/mode/KNOB_mode/; s/BLOCK + /KNOB_BLOCK + /; s/blockId
 sed -i 's/^source .*/&\nmacros = KNOB_/' k.ini
 check || fail "does not compile"
 [ "$(grep -c '^  ok ' out.txt)" = 4 ] || fail "not all compiled"
+way="a chain of 1,500 headers: the work grows with it, not with its third power"
+for i in $(seq 0 1499); do echo "#include \"c$((i + 1)).h\"" >c$i.h; done
+echo '#define SCALE 2' >c1500.h
+write '#include "c0.h"\n' ''
+timeout 60 "$tool" check --space k.ini --list --compile-limit 8 >out.txt 2>&1 || fail "does not compile within 8 s"
 exit $failed

@@ -72,12 +72,23 @@ static bool is_of_the_request(const mt_compile_request *request, const char *nam
     return false;
 }
 
-/* NVRTC puts more blanks in front the deeper an #include is, and a name may begin with blanks. */
-static const char *name_in(const mt_compile_request *request, const char *line)
+/* NVRTC puts more blanks in front the deeper an #include is, and a name may begin with blanks: with so many at most. */
+static const char *name_in(const mt_compile_request *request, const char *line, size_t most_blanks)
 {
-    const char *name = line;
+    size_t blanks = strspn(line, " ");
+    const char *name = blanks > most_blanks ? line + blanks - most_blanks : line;
     while (*name == ' ' && !is_of_the_request(request, name)) name++;
     return name;
+}
+
+static size_t most_blanks_of(const mt_compile_request *request)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < request->source->file_count; i++) {
+        size_t blanks = strspn(request->source->files[i].name, " ");
+        if (blanks > most) most = blanks;
+    }
+    return most;
 }
 
 /* NVRTC's own texts have names without a folder: __nv_nvrtc_builtin_header.h, __nv_name_map. */
@@ -101,12 +112,12 @@ static bool tell_unknown(const mt_nvrtc *nvrtc, const mt_compile_request *reques
 bool mt_compile_reads_unknown(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_strbuf *why)
 {
     char *list = NULL, *rest = NULL;
-    size_t length = 0;
+    size_t length = 0, most_blanks = most_blanks_of(request);
     bool is_told = false;
     mt_error ignored;
     if (nvrtc->lacks_reads || lseek(nvrtc->reads_fd, 0, SEEK_SET) != 0 || mt_file_read_fd(nvrtc->reads_fd, MOST_BYTES, "list of files", &list, &length, &ignored) != MT_OK) return false;
     for (char *line = strtok_r(list, "\n", &rest); line && !is_told; line = strtok_r(NULL, "\n", &rest))
-        is_told = tell_unknown(nvrtc, request, name_in(request, line), why);
+        is_told = tell_unknown(nvrtc, request, name_in(request, line, most_blanks), why);
     mt_free(list);
     return is_told;
 }
