@@ -41,7 +41,7 @@ if (files.live) {
     const rows = await view.page.locator('#table-arms tbody tr:visible').evaluateAll((all) => all.map(({ cells }) => [cells[1].textContent, Number(cells[2].textContent)]));
     assert.deepEqual(rows.map(([name]) => name).sort(), [...arms].sort());
     assert.equal(rows.reduce((sum, [, count]) => sum + count, 0), total);
-    for (const name of ['default', 'first sample', 'process', 'forest']) assert.ok(arms.includes(name), name);
+    for (const name of ['default', 'first sample', 'Gaussian process', 'forest']) assert.ok(arms.includes(name), name);
     quiet(view);
     await view.close();
   });
