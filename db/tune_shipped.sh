@@ -84,7 +84,10 @@ begin() {
     [ ! -s "$scratch/${file##*/}" ] || files+=("$scratch/${file##*/}")
   done
   [ ${#files[@]} -gt 0 ] || return
-  "$tool" import --as measured --db "$db" "${files[@]}" || exit 1
+  # What import would leave out is not to be tuned again: somebody damaged the file.
+  "$tool" import --as measured --db "$db" "${files[@]}" >"$scratch/import.txt" 2>&1 || { cat "$scratch/import.txt"; exit 1; }
+  cat "$scratch/import.txt"
+  ! grep -q ' left out$' "$scratch/import.txt" || { rm -f "$db"; exit 1; }
   for kernel in $kernels; do # lines "KERNEL SHAPE WORKLOAD"
     "$tool" show --db "$db" --kernel "$kernel" --json 2>/dev/null | grep -F "\"gpu\":\"$key\"" | grep -F "\"kernel_key\":\"$(kernel_key "$kernel")\"" |
       sed -nE 's/.*"kernel":"([^"]*)".*"shape":"([^"]*)".*"workload":"([^"]*)".*/\1 \2 \3/p'
