@@ -194,7 +194,7 @@ typedef struct mt_lookup_model_launch {
 } mt_lookup_model_launch;
 
 typedef struct mt_lookup_model {
-    const char *regime;
+    const char *l2;
     bool is_by_default;               /* outputs were compared with what the default variant computes */
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;

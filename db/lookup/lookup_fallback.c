@@ -436,7 +436,7 @@ static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_p
         predictor->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
     }
     bool is_stranger = predictor->is_other_gpu && !is_kin(key, loader->asked_gpu);
-    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), answers->model.regime) != 0);
+    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), answers->model.l2) != 0);
     return true;
 }
 

@@ -338,9 +338,9 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     if (!root || root->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its expressions are no JSON object");
     if (time && time->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its cost model is no object");
     if (mt_lookup_json_int(root, "format", 0) != 1) return mt_lookup_model_bad(&reader, "its expressions have a format that this library does not know");
-    const char *regime = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
+    const char *l2 = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
     model->is_by_default = reference && strcmp(reference, "default") == 0;
-    model->regime = regime ? regime : "cold";
+    model->l2 = l2 ? l2 : "cold";
     mt_lookup_facts(device, model->facts);
     LOOKUP_TRY(load_names(&reader, mt_lookup_json_member(root, "shape")));
     LOOKUP_TRY(load_param_names(&reader, params));

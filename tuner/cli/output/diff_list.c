@@ -8,7 +8,7 @@
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 
-enum { KERNEL, SHAPE, WORKLOAD, REGIME, ORIGIN, GPU_A, GPU_B, SOURCE_A, SOURCE_B };
+enum { KERNEL, SHAPE, WORKLOAD, L2, ORIGIN, GPU_A, GPU_B, SOURCE_A, SOURCE_B };
 
 const char *mt_diff_rank_name(mt_diff_rank rank)
 {
@@ -120,7 +120,7 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_l2)
     mt_table_color(table, item->rank == MT_RANK_SLOW ? MT_COLOR_BAD : item->rank == MT_RANK_FAST ? MT_COLOR_GOOD : MT_COLOR_NONE);
     mt_table_cell(table, item->texts[SHAPE]);
     mt_table_cell(table, item->texts[WORKLOAD]);
-    if (with_l2) mt_table_cell(table, item->texts[REGIME]);
+    if (with_l2) mt_table_cell(table, item->texts[L2]);
     mt_table_cell(table, item->a.variant ? mt_print_us(item->a.median_ns, time, sizeof time) : "-");
     mt_table_cell(table, item->b.variant ? mt_print_us(item->b.median_ns, time, sizeof time) : "-");
     add_change(&text, &item->ratio);
@@ -149,7 +149,7 @@ static void print_group(const mt_diff_item *items, size_t count, const char *hea
 static void print_groups(const mt_diff_list *list, size_t count, FILE *out)
 {
     bool with_l2 = false;
-    for (size_t i = 0; i < count; i++) with_l2 |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
+    for (size_t i = 0; i < count; i++) with_l2 |= strcmp(list->items[i].texts[L2], "cold") != 0;
     for (size_t begin = 0, end; begin < count && !list->failed; begin = end) {
         mt_strbuf heading = {0}, next = {0};
         add_heading(&heading, &list->items[begin]);
