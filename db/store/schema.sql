@@ -97,7 +97,7 @@ CREATE TABLE session (
     failed          INTEGER NOT NULL DEFAULT 0,
     times_json      TEXT,               -- where the time went
     warnings        TEXT,               -- one a line
-    drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
+    drift           REAL,               -- largest deviation of a drift reference from its first time, as a part of that; NULL = not timed twice
     job             TEXT,               -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
     headers         TEXT,               -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
     plan            TEXT,               -- of a cluster folder (msda-tune slurm), whose task it is: "0123456789ab"; NULL = none
@@ -203,7 +203,7 @@ CREATE TABLE current_result (
     PRIMARY KEY (subject_id, variant_id)
 ) WITHOUT ROWID;
 
--- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
+-- The drift reference of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
 CREATE TABLE anchor (
     id              INTEGER PRIMARY KEY,
     session_id      INTEGER NOT NULL REFERENCES session (id),
@@ -316,7 +316,7 @@ CREATE TABLE answer (
     PRIMARY KEY (kernel_id, device_id, subject_id)
 ) WITHOUT ROWID;
 
--- Variants of a subject that others are compared with: the space's default point, and the default point of the variant that [tune] baseline names. Of the newest session.
+-- Variants of a subject that others are compared with: the space's default point, and the default point of the algorithm that [tune] baseline names. Of the newest session.
 CREATE TABLE landmark (
     subject_id      INTEGER NOT NULL REFERENCES subject (id),
     role            TEXT NOT NULL CHECK (role IN ('default', 'baseline')),

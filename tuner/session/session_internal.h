@@ -1,5 +1,5 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
- * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
+ * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_drift.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
 #ifndef MT_SESSION_SESSION_INTERNAL_H
 #define MT_SESSION_SESSION_INTERNAL_H
@@ -129,7 +129,7 @@ mt_status mt_history_load(mt_session *session, const mt_subject *subject, const 
 const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
 void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
 
-/* ---- session_anchor.c ---- */
+/* ---- session_drift.c ---- */
 
 typedef enum mt_drift_state {
     MT_DRIFT_RESTS,
