@@ -99,7 +99,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
     const mt_spec *spec = params->spec;
     struct plan plan = {0};
     mt_status st = MT_OK;
-    if (params->given) return mt_session_given_plan(params, targets, count, err);
+    if (params->fixed) return mt_session_fixed_plan(params, targets, count, err);
     for (size_t i = 0; i < params->shape_count; i++) {
         const mt_shape *shape = mt_spec_shape(spec, params->shapes[i]);
         MT_TRY(shape ? add_shape(&plan, params, shape, err) : unknown_shape(spec, params->shapes[i], err));

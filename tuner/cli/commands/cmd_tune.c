@@ -9,7 +9,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/requests/given_points.h"
+#include "tuner/cli/requests/fixed_points.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/commands/watch.h"
@@ -421,7 +421,7 @@ static mt_status run_session(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     mt_strbuf command = {0};
-    mt_given_points points = {0};
+    mt_fixed_points points = {0};
     mt_session_result result = {0};
     mt_command_line("tune", t->arguments, &command);
     mt_display_init(&t->display, mt_is_quiet());
@@ -451,11 +451,11 @@ static mt_status run_session(tuning *t, mt_error *err)
         .is_quick = is_quick(v), .budget = v->budget, .budget_given = v->budget > 0, .until_flat = ends_flat(t) && !is_quick(v), .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .l2 = chosen_l2(t), .both_l2 = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
-    if (v->around) st = mt_given_points_around(&params, t->evaluator, v->around, &points, err);
-    if (v->variants) st = mt_given_points_listed(&params, v->variants, &points, err);
+    if (v->around) st = mt_fixed_points_around(&params, t->evaluator, v->around, &points, err);
+    if (v->variants) st = mt_fixed_points_listed(&params, v->variants, &points, err);
     if (st != MT_OK) goto done;
-    params.given = points.given;
-    params.given_count = points.count;
+    params.fixed = points.fixed;
+    params.fixed_count = points.count;
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_watch_end(&t->watch);
     mt_display_end(&t->display);
@@ -468,7 +468,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
     mt_watch_end(&t->watch);
-    mt_given_points_free(&points);
+    mt_fixed_points_free(&points);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;
