@@ -155,7 +155,7 @@ static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
     b->is_damaged = shape == SIZE_MAX;
     if (b->is_damaged) return TUNELOOKUP_OK;
     const char *outcome = text_of(row, 6);
-    bool has_time = strcmp(outcome, "ok") == 0 || strcmp(outcome, "censored") == 0; /* given up as too slow: at least as slow as it was until then */
+    bool has_time = strcmp(outcome, "ok") == 0 || strcmp(outcome, "censored") == 0; /* stopped as too slow: at least as slow as it was until then */
     double slowdown = *outcome == '\0' || (has_time && isnan(of_default)) ? NAN : !has_time ? INFINITY : of_default > best ? of_default / best : 1;
     b->defaults[shape] = mt_rule_worse(b->defaults[shape], slowdown);
     b->subjects[b->subject_count++] = (mt_lookup_subject){ id, (uint32_t)shape };

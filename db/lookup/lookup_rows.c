@@ -273,7 +273,7 @@ static bool place_row(mt_lookup_loader *loader, uint32_t index)
 
 /* ---- several workloads ---- */
 
-/* The variant's newest median on another subject: NAN when it was not measured there, INFINITY when it failed. *is_whole: it was measured to the end, not given up as hopeless. */
+/* The variant's newest median on another subject: NAN when it was not measured there, INFINITY when it failed. *is_whole: it was measured to the end, not stopped as too slow. */
 static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t variant, bool *is_whole)
 {
     sqlite3_bind_int64(statement, 1, subject);

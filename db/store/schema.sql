@@ -354,7 +354,7 @@ CREATE TABLE portfolio_shape (
     shape_key       TEXT NOT NULL,
     shape_name      TEXT NOT NULL,
     best_ns         REAL NOT NULL,
-    default_ns      REAL,                -- of the space's default point there; NULL = not measured, or it failed; given up as too slow: at least so long
+    default_ns      REAL,                -- of the space's default point there; NULL = not measured, or it failed; stopped as too slow: at least so long
     default_outcome TEXT,                -- how that ended; NULL = not measured
     PRIMARY KEY (portfolio_id, subject_id)
 ) WITHOUT ROWID;

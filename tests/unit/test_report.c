@@ -53,7 +53,7 @@ START_TEST(knobs_and_what_they_do)
     mt_knob_effect *effects = mt_knobs_effects(s);
     const mt_level_effect *nine = &effects[vec].levels[0], *inactive = &effects[depth].levels[3];
     ck_assert_uint_eq(nine->count, 5);
-    ck_assert_uint_eq(nine->timed, 4); /* with the one given up as too slow */
+    ck_assert_uint_eq(nine->timed, 4); /* with the one stopped as too slow */
     ck_assert_uint_eq(nine->failed, 1);
     ck_assert_double_eq(nine->best, 4);
     ck_assert_double_eq(nine->median, 4);

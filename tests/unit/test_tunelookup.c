@@ -271,7 +271,7 @@ static void put_censored(lookup_writer *w, const char *shape, const char *worklo
     fixture_put(w->store, w->session, &w->subject, variant, &outcome);
 }
 
-/* No winner was measured on all workloads: the one that was measured on most answers, whatever order they come in, also where it was given up on one. */
+/* No winner was measured on all workloads: the one that was measured on most answers, whatever order they come in, also where it was stopped early on one. */
 START_TEST(test_partly_measured)
 {
     static const char shape[] = "H=3,5;N=64;dtype=f16", a[] = "ALGO=plain;B=64", b[] = "ALGO=wide;B=32;C=1", c[] = "ALGO=wide;B=64;C=1";

@@ -203,7 +203,7 @@ static mt_status judge(const mt_session *session, mt_error *err)
     if (result->with_winner || result->known_elsewhere || result->interrupted || is_part || session->params->takes) return MT_OK;
     if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed%s", session->params->spec->name, (long long)session->failed, (long long)session->evaluated,
-                   session->failed < session->evaluated ? ", the others were yardsticks or given up" : "");
+                   session->failed < session->evaluated ? ", the others were yardsticks or stopped as too slow" : "");
 }
 
 static void tell_how_to_resume(const mt_session *session, mt_status status, mt_error *err)

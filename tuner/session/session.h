@@ -104,7 +104,7 @@ typedef struct mt_session_params {
     mt_reuse reuse;
     mt_objective objective;        /* what the winner is picked by among the finalists; the search goes by time */
     bool objective_given;          /* on the command line: then it is an error when energy can't be measured, else a warning, and time decides */
-    bool no_race;                  /* time every variant to the end; rows of given-up ones do not count as known */
+    bool no_race;                  /* time every variant to the end; rows of stopped ones do not count as known */
     const char *command;           /* for the session row */
     const char *plan;              /* of the cluster's tasks that this is one of (tuner/cluster); NULL = none */
     const mt_progress *progress;   /* may be NULL */

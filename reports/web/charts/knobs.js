@@ -100,7 +100,7 @@ function timesOver(view, k, t) {
   const { kinds } = view.shared;
   const levels = active(s.knobs[k]);
   const top = Math.max(1.05 * s.fastest, Math.min(s.fastest * MOST, Math.max(...p.us.filter((v, i) => v !== null && p.newest[i]))));
-  const groups = { timed: [], 'given up': [], [`over ${MOST} × the best`]: [], failed: [] };
+  const groups = { timed: [], 'stopped early': [], [`over ${MOST} × the best`]: [], failed: [] };
   const [ok, censored, beyond, failed] = Object.keys(groups);
   for (let i = 0; i < p.us.length; i++) {
     const at = levels.indexOf(p.levels[k][i]);
