@@ -246,8 +246,8 @@ export function parallel(view) {
     const picked = active.map((n) => rows[n].index).sort((a, b) => s.points.us[a] - s.points.us[b]);
     view.selected = picked.length;
     output.textContent = picked.length
-      ? `${picked.length} of ${rows.length} variants picked; the fastest takes ${us(s.points.us[picked[0]])} (${times(s.points.us[picked[0]] / s.fastest)}): ${wrap(knobsOf(s, picked[0]), 1e9)}`
-      : `None of ${rows.length} variants is picked`;
+      ? `${picked.length} of ${rows.length} variants selected; the fastest takes ${us(s.points.us[picked[0]])} (${times(s.points.us[picked[0]] / s.fastest)}): ${wrap(knobsOf(s, picked[0]), 1e9)}`
+      : `None of ${rows.length} variants is selected`;
   }
 
   function render(why) {
