@@ -93,7 +93,6 @@ typedef struct mt_import_value {
 } mt_import_value;
 /* Makes it the row's mean, or makes the row a failure that such a number stands for. */
 mt_status mt_import_time(mt_import *import, const mt_import_value *value, mt_import_row *row, mt_error *err);
-bool mt_import_is_mark(double time); /* from 1e20 on: what older Kernel Tuners wrote for a configuration that failed, whatever it failed at */
 mt_status mt_import_fail_as_mark(const mt_import *import, mt_import_row *row, const char *text, mt_error *err);
 const char *mt_import_unit(const mt_import *import); /* "ms" */
 /* "[1.5,2]" in the file's unit; "[[0,1.5],[0,2]]" is the same. `field` is the list's name. */
