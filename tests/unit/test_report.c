@@ -105,7 +105,7 @@ START_TEST(what_was_not_run_has_not_failed)
     ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
     mt_format_md(&doc, &out);
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Evaluations: 8\n"));
-    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 8\n- Given up as too slow: 1 of 8\n- Not run: 1 of 8\n"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 8\n- Stopped as too slow: 1 of 8\n- Not run: 1 of 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), " | 8 | 5 | 1 | 1 | 1 |\n"));
     mt_strbuf_free(&out);
     mt_doc_free(&doc);
