@@ -149,6 +149,42 @@ for at in 'twice 2' 'reference 4' 'generator 6'; do
   out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
   grep -qE "typo.cu:$line: in $name\(\): the kernel's source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo in %s: expected it to be named, got:\n%s\n' "$name" "$out"; bad=1; }
 done
+# A brace without an end is told of the kernel that lacks it; the compiler stumbles over the next function. brace PLACE: the source is stdin.
+brace() {
+  cat >brace.cu
+  tail -n +4 k.cu | grep -v finish >>brace.cu
+  sed 's/^source .*/source = brace.cu/' good.ini >m.ini
+  out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+  grep -qF -- "$1: a brace has no end (the compiler stumbles in line $2" <<<"$out" || { printf 'FAILED: a brace without an end: expected %s, line %s, got:\n%s\n' "$1" "$2" "$out"; bad=1; }
+}
+last='extern "C" __global__ void finish(float *out) { out[threadIdx.x] += 0; }'
+brace './brace.cu:2: in twice()' 6 <<END
+__device__ float one() { return 1; }
+extern "C" __global__ void twice(float *out) {
+  if (threadIdx.x < 5) {
+    out[threadIdx.x] = 2;
+}
+$last
+END
+brace './brace.cu:2: in helper()' 3 <<END
+__device__ float helper();
+__device__ float helper() { if (threadIdx.x) { return 1; }
+extern "C" __global__ void twice(float *out) { out[threadIdx.x] = helper(); }
+$last
+END
+brace './brace.cu:3: in twice()' 4 <<END
+__device__ float one() { return 1; }
+extern "C" {
+__global__ void twice(float *out) { if (threadIdx.x) { out[0] = one(); }
+__global__ void finish(float *out) { out[threadIdx.x] += 0; }
+}
+END
+printf 'struct open {\n' >>brace.h
+brace './brace.h:1' 2 <<END
+#include "brace.h"
+$last
+extern "C" __global__ void twice(float *out) { out[threadIdx.x] = 1; }
+END
 printf '\nint tail() { return undefined_here; }\n' >>k.cu # in no kernel
 out=$("$tool" check --space good.ini --gpu h100 --jobs 1 --no-cache 2>&1)
 grep -qE "k.cu:[0-9]+: the kernel's source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo outside: got:\n%s\n' "$out"; bad=1; }
