@@ -406,11 +406,19 @@ static void print_next(const char *db)
     mt_strbuf_free(&command);
 }
 
+/* The warning stands far above what it is about. */
+static void print_source(const tuning *t)
+{
+    const mt_hash *key = &t->evaluator->kernel_key;
+    if (key->hex[0]) printf("Source:       all of this is of %s as it was recorded (source %.8s); nothing of it is of the source as it is now (%.8s)\n", t->spec->name, key->hex, t->kernel_key.hex);
+}
+
 static void print_end(const tuning *t, const mt_session_result *result)
 {
     if (!t->display.subjects_ended) return;
     printf("\n");
     mt_summary_times(stdout, &result->times, t->evaluator->is_recorded);
+    print_source(t);
     printf("Database:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
     if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
     if (!result->with_winner && result->known_elsewhere) print_next(t->values->known);
@@ -434,7 +442,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     t->display.is_verbose = v->verbose;
     mt_progress progress = mt_display_progress(&t->display);
     if (v->events) {
-        st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, err);
+        st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, t->evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED, err);
         if (st != MT_OK) goto done;
         progress = mt_events_progress(&t->events);
     }
