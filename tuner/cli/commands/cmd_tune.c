@@ -16,6 +16,7 @@
 #include "tuner/cli/requests/gpu_list.h"
 #include "tuner/cli/requests/input_files.h"
 #include "tuner/cli/requests/known_device.h"
+#include "tuner/cli/requests/live_device.h"
 #include "tuner/cli/output/events.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/progress.h"
@@ -246,6 +247,15 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
     return st == MT_ERR_NO_GPU ? no_gpu(t, "no usable GPU", err) : st;
 }
 
+/* A header that can't be opened is the kernel's mistake, unless nothing that includes one compiles here. */
+static mt_status judge_compiler(const tuning *t, mt_error *err)
+{
+    mt_live_toolkit found;
+    mt_error why;
+    if (t->evaluator->is_recorded || !strstr(err->message, "catastrophic error") || mt_live_compiler(&found, &why) == MT_OK) return MT_ERR_COMPILE;
+    return no_gpu(t, "nothing can be compiled for the GPU", err);
+}
+
 static void clear_display(void *context)
 {
     mt_display_clear(context);
@@ -468,6 +478,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_watch_end(&t->watch);
     mt_display_end(&t->display);
     print_end(t, &result);
+    if (st == MT_ERR_COMPILE) st = judge_compiler(t, err);
     if (st == MT_OK && result.interrupted) st = MT_ERR_INTERRUPTED;
     mt_error of_sibling;
     mt_status joined = mt_sibling_join(t->sibling, &of_sibling);

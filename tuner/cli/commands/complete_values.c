@@ -67,7 +67,9 @@ static void visit_recordings(visitor visit, gathering *g)
     mt_error ignored = {0};
     mt_store *store = NULL;
     if (mt_share_recordings(g->line->recordings, &store, &ignored) == MT_OK) visit_store(store, visit, g);
-    if (!g->line->recordings && mt_share_open_own_recordings(&store, &ignored) == MT_OK) visit_store(store, visit, g);
+    if (g->line->recordings) return;
+    mt_share_open_own_recordings(false, &store);
+    visit_store(store, visit, g);
 }
 
 /* ---- --gpu ---- */
