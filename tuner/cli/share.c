@@ -9,6 +9,7 @@
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/text.h"
 
 mt_status mt_share_file(const char *relative, char **path, mt_error *err)
