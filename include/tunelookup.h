@@ -115,10 +115,12 @@ typedef struct tunelookup_result {
     double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */
+    int32_t recorded;              /* 1: the row was not measured here, but replayed from a recording (only with TUNELOOKUP_RECORDED) */
     /* private */
+    uint32_t row_;
     const void *answers_;
-    uint32_t row_, reason_;
-    int64_t reserved_[3];
+    uint32_t reason_, unused_;
+    int64_t reserved_[2];
     int64_t values_[TUNELOOKUP_MAX_VALUES];
 } tunelookup_result;
 

@@ -27,6 +27,7 @@ class Event:
 
     unix_ms: int
     gpu: str
+    origin: str                       #: measured, or recorded where a recording was replayed
     shape: str
     workload: str
 

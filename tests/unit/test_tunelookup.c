@@ -310,7 +310,9 @@ START_TEST(test_origins)
     tunelookup_close(db);
     db = open_db(TUNELOOKUP_RECORDED);
     r = find(prepare(db, "toy"), 64, 3, 5);
-    ck_assert(r.match == TUNELOOKUP_MATCH_EXACT && r.median_ns == 10);
+    ck_assert(r.match == TUNELOOKUP_MATCH_EXACT && r.median_ns == 10 && r.recorded);
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "exact:    recorded on "));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "recorded: 10 ns"));
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "a recorded GPU"));
     tunelookup_close(db);
     w = lookup_begin(lookup_spec, "toy", lookup_kernel_key); /* a measured row wins, however slow */
@@ -318,7 +320,7 @@ START_TEST(test_origins)
     lookup_end(&w);
     db = open_db(TUNELOOKUP_RECORDED);
     r = find(prepare(db, "toy"), 64, 3, 5);
-    ck_assert(r.median_ns == 1000);
+    ck_assert(r.median_ns == 1000 && !r.recorded);
     tunelookup_close(db);
 }
 END_TEST
