@@ -88,6 +88,33 @@ START_TEST(a_right_prior_is_followed_and_a_wrong_one_overruled)
 }
 END_TEST
 
+/* How many of the first eight points are no faster than the one before: belief alone gives them in the order of their times. */
+static size_t in_order(size_t budget)
+{
+    const mt_strategy *strategy = mt_strategy_find("mixed");
+    size_t point, count = 0;
+    double before = 0;
+    void *state = NULL;
+    ck_assert_int_eq(strategy->create(&(mt_search_setup){.space = space, .seed = 1, .budget = budget, .prior = right}, &state, NULL), MT_OK);
+    for (size_t i = 0; i < 8 && strategy->ask(state, &point, 1) == 1; i++) {
+        count += cost_of(point) >= before;
+        before = cost_of(point);
+        strategy->tell(state, point, before);
+    }
+    strategy->destroy(state);
+    return count;
+}
+
+/* A longer search looks twice in its first sample whether the belief is right. */
+START_TEST(a_short_search_has_no_room_for_doubt)
+{
+    open_space();
+    ck_assert_uint_eq(in_order(8), 8);
+    ck_assert_uint_lt(in_order(BUDGET), 8);
+    close_space();
+}
+END_TEST
+
 START_TEST(a_prior_without_an_idea_is_none)
 {
     open_space();
@@ -155,4 +182,4 @@ START_TEST(results_decide_what_a_belief_is_worth)
 }
 END_TEST
 
-UNIT_MAIN("belief", a_right_prior_is_followed_and_a_wrong_one_overruled, a_prior_without_an_idea_is_none, the_first_points_are_spread, results_decide_what_a_belief_is_worth)
+UNIT_MAIN("belief", a_right_prior_is_followed_and_a_wrong_one_overruled, a_short_search_has_no_room_for_doubt, a_prior_without_an_idea_is_none, the_first_points_are_spread, results_decide_what_a_belief_is_worth)

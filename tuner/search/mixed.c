@@ -21,6 +21,7 @@ struct state {
     mt_model_search search; /* first */
     void *local; /* of the strategy `local`, told of everything */
     size_t hints[HINTS], hint_count, next_hint;
+    bool may_doubt; /* the author's belief: not where the first sample is all there is */
 };
 
 static void destroy(void *memory)
@@ -41,6 +42,7 @@ static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
         mt_free(state);
         return st;
     }
+    state->may_doubt = setup->budget > MT_FIRST_SAMPLE;
     mt_search_setup local = *setup;
     local.seed ^= LOCAL_SEED; /* its draws are not those of the first sample */
     st = mt_strategy_local.create(&local, &state->local, err);
@@ -104,9 +106,11 @@ static enum arm choose_arm(const mt_model_search *search)
 }
 
 /* Most of the first sample is what the author believes in; the rest looks whether that is so. */
-static bool propose_first(mt_model_search *search, mt_proposal *out)
+static bool propose_first(struct state *state, mt_proposal *out)
 {
-    return (search->ledger.count % DOUBT_EVERY != DOUBT_EVERY - 1 && mt_propose_believed(search, out)) || mt_propose_central(search, out);
+    mt_model_search *search = &state->search;
+    bool is_doubt = state->may_doubt && search->ledger.count % DOUBT_EVERY == DOUBT_EVERY - 1;
+    return (!is_doubt && mt_propose_believed(search, out)) || mt_propose_central(search, out);
 }
 
 static const char *propose(void *memory, mt_proposal *out)
@@ -114,7 +118,7 @@ static const char *propose(void *memory, mt_proposal *out)
     struct state *state = memory;
     mt_model_search *search = &state->search;
     if (take_hint(state, out)) return "hint";
-    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(search, out) ? "first sample" : NULL;
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(state, out) ? "first sample" : NULL;
     enum arm arm = choose_arm(search);
     if (propose_by(state, arm, out)) return arm_names[arm];
     if (mt_propose_forest(search, ELITE, DRAWS, out)) return arm_names[FOREST];

@@ -68,7 +68,9 @@ typedef struct mt_session_fixed {
     size_t variant_count;
 } mt_session_fixed;
 
-enum { MT_ANSWERS_MAX = 16, MT_QUICK_EVALUATIONS = 8 };
+/* Quick sessions of a space with a cost model leave three evaluations to the strategy, which begins with what the model believes fastest: the lookup knows measured variants alone. On gemm's
+ * shapes, N×K pairs left out, 7 answers lost 3.0 % to the best known, 4 answers and 3 of the model's 0.4 % (docs/search.md). */
+enum { MT_ANSWERS_MAX = 16, MT_QUICK_EVALUATIONS = 8, MT_QUICK_ANSWERS_BESIDE_MODEL = 4 };
 
 /* What production would run for a subject today, as the lookup library says, and what its predictor would try next: a search begins there, so that it never ends with something slower. */
 typedef struct mt_answers {
@@ -89,7 +91,7 @@ typedef struct mt_session_params {
     void *takes_context;
     const char *strategy;          /* "auto" … */
     const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
-    bool is_quick;                 /* MT_QUICK_EVALUATIONS a subject, whatever `budget` says: the answers, best first, and the default; the strategy fills up where there are fewer */
+    bool is_quick;                 /* MT_QUICK_EVALUATIONS a subject, whatever `budget` says: the answers, best first, and the default; the strategy chooses the rest */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */
     bool budget_given, time_given; /* on the command line */
     bool until_flat;               /* a search by models ends where going on is expected to improve the best by less than MT_FLAT_BELOW; the budget is then the most it may take */

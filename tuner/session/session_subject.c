@@ -98,6 +98,11 @@ static size_t count_total(const mt_run *run)
     return total < history->known_count ? history->known_count : total;
 }
 
+static bool has_model(const mt_run *run)
+{
+    return run->session->params->spec->model_time_ns.program != NULL;
+}
+
 /* What the space's author believes a point takes; NAN where the model has no time, which is no candidate for a first point. */
 static double believe(const void *context, size_t index)
 {
@@ -113,12 +118,12 @@ static mt_status start_search(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     size_t hints[MT_HINTS_MAX], hint_count = 0;
-    mt_status st = mt_session_hints(session, &run->subject, run->job->target, run->space, hints, &hint_count, err);
-    bool has_model = session->params->spec->model_time_ns.program != NULL;
-    if (st == MT_OK && has_model) st = mt_env_create(session->params->spec, run->job->target->shape, &session->evaluator->facts, &run->believed, err);
+    mt_status st = MT_OK;
+    if (!session->params->is_quick) st = mt_session_hints(session, &run->subject, run->job->target, run->space, hints, &hint_count, err); /* the answers are of near shapes too */
+    if (st == MT_OK && has_model(run)) st = mt_env_create(session->params->spec, run->job->target->shape, &session->evaluator->facts, &run->believed, err);
     if (st != MT_OK) return st;
     const mt_search_setup setup = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
-                                 .budget = run->total, .hints = hints, .hint_count = hint_count, .prior = has_model ? believe : NULL, .prior_context = run, .shard = run->shard};
+                                 .budget = run->total, .hints = hints, .hint_count = hint_count, .prior = has_model(run) ? believe : NULL, .prior_context = run, .shard = run->shard};
     return mt_search_create(session->loop, run->strategy, &setup, on_thought, run, &run->search, err);
 }
 
@@ -162,7 +167,7 @@ static void choose_first(mt_run *run)
     mt_error error;
     bool is_quick = run->session->params->is_quick;
     run->default_index = run->baseline_index = MT_NO_POINT;
-    if (is_quick) add_answers(run, MT_QUICK_EVALUATIONS - 1);
+    if (is_quick) add_answers(run, has_model(run) ? MT_QUICK_ANSWERS_BESIDE_MODEL : MT_QUICK_EVALUATIONS - 1);
     if (!has_default(spec)) {
         run->default_index = MT_NO_POINT;
     } else if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
