@@ -34,7 +34,7 @@ types="seed48_logits $(for shape in $main; do printf '%s_%s ' "$shape" f32 "$sha
 squares=$(for size in 4096 2048 1024 8192 512 256; do printf '%s_%s ' f16_rc $size f16_cr $size bf16_rc $size bf16_cr $size; done)
 oblongs="f16_rc_4096x11008x4096 f16_rc_16x4096x4096 f16_rc_8192x8192x128 f16_rc_8192x1024x8192 f16_rc_128x4096x4096 f16_rc_4096x4096x11008 f16_rc_1x4096x4096
 f16_rc_4096x4096x64 f16_rc_64x14336x4096 f16_rc_1536 f16_rc_3000 f16_rc_65536x256x256 bf16_rc_4096x14336x4096 f16_cr_4096x11008x4096"
-language=$(sed -nE 's/^(b?f16_rc_[0-9]+x[0-9]+x[0-9]+) = .*/\1/p' "$source_folder/search_spaces/gemm.ini") # the shapes of its tables
+language=$(sed -nE 's/^(b?f16_[rc]{2}_[0-9]+x[0-9]+x[0-9]+) = .*/\1/p' "$source_folder/search_spaces/gemm.ini") # the shapes of its tables
 
 # ---- which GPUs
 
