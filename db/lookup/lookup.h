@@ -255,7 +255,7 @@ typedef struct mt_lookup_row {
     uint8_t unmeasured;                   /* of those workloads, or not to the end; where there are any, slowdown is NAN, and */
     double known_slowdown;                /* the worst over those that it has a time for; INFINITY: it failed on one */
     bool is_recorded, is_warm;
-    bool is_wrong;                        /* its variant computed wrong results on this very shape, in another row: never handed out */
+    bool is_unsafe;                       /* mt_lookup_unsafe_on: never handed out */
     /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
      * that comes first may write it down. */
     _Atomic uint8_t state;
@@ -265,7 +265,12 @@ typedef struct mt_lookup_row {
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
-typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; } mt_lookup_wrong; /* a shape on which it computed wrong results; values NULL: of other list lengths */
+typedef struct mt_lookup_wrong {
+    const char *variant;
+    const int64_t *values;            /* a shape on which it was; NULL: of other list lengths, or: */
+    uint32_t value_count;
+    bool is_everywhere;               /* it computed wrong results, on whatever shape */
+} mt_lookup_wrong;
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
@@ -394,10 +399,9 @@ const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int
 /* What is not to be handed out (wrong results, faults …) with the strings that the plan is bound to, on any GPU of the file: answers->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader);
 bool mt_lookup_is_wrong(const mt_lookup_answers *answers, const char *variant);
-/* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
+/* Why an exact row of the variant is not handed out either; NULL: it may be. Once mt_lookup_wrong_end has put all files' in order. */
 void mt_lookup_wrong_end(mt_lookup_answers *answers);
-bool mt_lookup_is_wrong_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values);
-#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results or others each time, a write where it may not, a fault, a crash, a hang or quarantine"
+const char *mt_lookup_unsafe_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values);
 #define MT_LOOKUP_COMPUTED_WRONG "it was wrong, or other bits each time, or faulted, crashed or hung, on a shape with these strings"
 
 /* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */

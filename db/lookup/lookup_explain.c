@@ -180,7 +180,8 @@ static void add_no_row(text *to, const mt_lookup_answers *answers, const tuneloo
     if (index < answers->row_count) {
         const mt_lookup_variant *variant = answers->rows[index]->variant;
         bool is_fine = mt_lookup_may_run(answers, variant, result->values_, &launches, why, sizeof why);
-        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, answers->rows[index]->is_wrong ? MT_LOOKUP_WRONG_HERE : is_fine ? "it is fine now" : why);
+        const char *unsafe = mt_lookup_unsafe_on(answers, variant->text, result->values_);
+        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, unsafe ? unsafe : is_fine ? "it is fine now" : why);
         add(to, "tuned:    %s\n", variant->text);
         if (!variant->problem) add_missing_facts(to, &answers->model);
     } else if (answers->row_count) {

@@ -218,8 +218,8 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     row->workload = workload;
     row->is_recorded = is_recorded;
     row->subject = sqlite3_column_int64(statement, SUBJECT);
-    row->is_wrong = mt_lookup_is_wrong_on(answers, variant->text, values);
-    row->rank = (variant->problem || row->is_wrong ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.regime) != 0);
+    row->is_unsafe = mt_lookup_unsafe_on(answers, variant->text, values) != NULL;
+    row->rank = (variant->problem || row->is_unsafe ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.regime) != 0);
     return TUNELOOKUP_OK;
 }
 
