@@ -265,12 +265,8 @@ typedef struct mt_lookup_row {
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
-typedef struct mt_lookup_wrong {
-    const char *variant;
-    const int64_t *values;            /* a shape on which it was; NULL: of other list lengths, or: */
-    uint32_t value_count;
-    bool is_everywhere;               /* it computed wrong results, on whatever shape */
-} mt_lookup_wrong;
+/* Where it was so; values NULL: on a shape of other list lengths. is_everywhere: it computed wrong results, and is so on every shape. */
+typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; bool is_everywhere; } mt_lookup_wrong;
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
