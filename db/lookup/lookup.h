@@ -265,8 +265,8 @@ typedef struct mt_lookup_row {
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
-/* Where it was so; values NULL: on a shape of other list lengths. is_everywhere: it computed wrong results, and is so on every shape. */
-typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; bool is_everywhere; } mt_lookup_wrong;
+typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; bool is_everywhere; } mt_lookup_wrong; /* a shape on which it was, NULL: of other list lengths; everywhere: it computed wrong results */
+typedef struct mt_lookup_damaged { struct mt_lookup_damaged *next; const char *why; const int64_t *values; } mt_lookup_damaged; /* a row that is left out; values NULL: of which shape is not known */
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
@@ -316,7 +316,7 @@ typedef struct mt_lookup_answers {
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because they or what they refer to hold what no tuner writes */
-    const char *first_damaged;        /* which that is, of the first; where there are any */
+    mt_lookup_damaged *damaged;       /* which those are, the first of them in front; not all, where they are many */
     mt_lookup_entry *table;
     uint32_t mask;
     int64_t driver_version, cc;
