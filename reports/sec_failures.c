@@ -204,7 +204,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_texts(context, doc, err));
     mt_doc_table(doc, "quarantine", "Variants with strikes: what is quarantined is not run again (msda-tune quarantine --lift)", strike_columns);
     MT_TRY(mt_query_strikes(context->store, context->filter, add_strike, doc, err));
-    if (rows) mt_doc_note(doc, "– as a value means that the knob is not active there, as in variants of another kind. A variant that did not run is not counted as failed.");
+    if (rows) mt_doc_note(doc, "– as a value means that the knob is not active there, as in variants of another algorithm. A variant that did not run is not counted as failed.");
     mt_doc_table(doc, "pruned", "Points that constraints exclude", pruned_columns);
     MT_TRY(mt_query_pruned(context->store, context->filter, add_pruned, doc, err));
 done:
