@@ -205,6 +205,7 @@ bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *valu
     case MT_ROW_DATE: return is_integer_in(value, 0, MT_ROW_DATE_LIMIT - 1);
     case MT_ROW_TIME: return is_real_in(value, MT_ROW_TIME_LEAST, MT_ROW_TIME_LIMIT);
     case MT_ROW_SPAN: return is_real_in(value, 0, MT_ROW_TIME_LIMIT);
+    case MT_ROW_RATIO: return is_real_in(value, MT_ROW_RATIO_LEAST, MT_ROW_RATIO_LIMIT);
     case MT_ROW_FIGURE: return is_real_in(value, 0, finite);
     case MT_ROW_NUMBER: return is_real_in(value, -finite, finite);
     case MT_ROW_ERROR: return is_real_in(value, 0, HUGE_VAL);
@@ -269,27 +270,42 @@ bool mt_row_times_are_sound(const float *ns, size_t count)
     return are_sound;
 }
 
-/* Of a row, the values that must agree with each other: NULL where its table has none. Lookups look at tens of thousands of rows, so that they are found in the one pass over its columns. */
+/* A column with its value; NULL where the table has none. */
+typedef struct cell {
+    const mt_row_column *column;
+    const mt_row_value *value;
+} cell;
+
+/* What was found, and the interval around it. */
+typedef struct interval { cell middle, low, high; } interval;
+
+/* Of a row, the values that must agree with each other. Lookups look at tens of thousands of rows, so that they are found in the one pass over its columns. */
 typedef struct pairs {
-    const mt_row_value *outcome, *median, *low, *high, *error;
-    const mt_row_column *ratio;
-    const mt_row_value *ratio_low, *ratio_high;
+    const mt_row_value *outcome, *error;
+    interval time, ratio;
 } pairs;
+
+static void note_ratio(const char *name, cell is, interval *ratio)
+{
+    if (is_same(name, "ratio")) ratio->middle = is;
+    if (is_same(name, "ratio_low")) ratio->low = is;
+    if (is_same(name, "ratio_high")) ratio->high = is;
+}
 
 static void note(const mt_row_column *column, const mt_row_value *value, pairs *p)
 {
+    static const char best[] = "best_";
+    const cell is = {column, value};
     switch (column->kind) {
     case MT_ROW_OUTCOME: p->outcome = value; break;
-    case MT_ROW_TIME: if (is_same(column->name, "median_ns")) p->median = value; break;
+    case MT_ROW_TIME: if (is_same(column->name, "median_ns")) p->time.middle = is; break;
     case MT_ROW_SPAN:
-        if (is_same(column->name, "low_ns")) p->low = value;
-        if (is_same(column->name, "high_ns")) p->high = value;
+        if (is_same(column->name, "low_ns")) p->time.low = is;
+        if (is_same(column->name, "high_ns")) p->time.high = is;
         break;
     case MT_ROW_ERROR: if (is_same(column->name, "norm_error")) p->error = value; break;
-    case MT_ROW_FIGURE:
-        if (is_same(column->name, "ratio_low") || is_same(column->name, "best_ratio_low")) p->ratio = column, p->ratio_low = value;
-        if (is_same(column->name, "ratio_high") || is_same(column->name, "best_ratio_high")) p->ratio_high = value;
-        break;
+    case MT_ROW_RATIO:
+    case MT_ROW_FIGURE: note_ratio(column->name + (strncmp(column->name, best, strlen(best)) == 0 ? strlen(best) : 0), is, &p->ratio); break;
     default: break;
     }
 }
@@ -299,21 +315,22 @@ static double real_of(const mt_row_value *value, double fallback)
     return !value || value->type == MT_ROW_VALUE_NULL ? fallback : value->type == MT_ROW_VALUE_INTEGER ? (double)value->integer : value->real;
 }
 
-/* A time, and the interval around it. */
-static bool is_timing_sound(const pairs *p, char *why, size_t size)
+/* A missing end is where it does no harm. */
+static bool is_interval_sound(const interval *i, const char *what, char *why, size_t size)
 {
-    if (!p->median) return true;
-    double median = real_of(p->median, NAN);
-    bool is_timed = !p->outcome || is_one_of("|ok|censored|yardstick|", p->outcome);
-    if (isnan(median) && is_timed) {
-        snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", p->outcome ? (int)p->outcome->size : 0, p->outcome ? p->outcome->text : "");
-        return false;
-    }
-    double low = real_of(p->low, NAN), high = real_of(p->high, NAN);
-    if (isnan(low)) low = high < median ? high : median; /* a missing end is where it does no harm */
-    if (isnan(high)) high = low > median ? low : median;
-    if (isnan(median) || mt_row_interval_is_sound(median, low, high)) return true;
-    snprintf(why, size, "median_ns is %.9g; expected a time between low_ns (%.9g) and high_ns (%.9g)", median, low, high);
+    double middle = real_of(i->middle.value, NAN), low = real_of(i->low.value, NAN), high = real_of(i->high.value, NAN);
+    if (isnan(low)) low = high < middle ? high : middle;
+    if (isnan(high)) high = low > middle ? low : middle;
+    if (isnan(middle) || mt_row_interval_is_sound(middle, low, high)) return true;
+    snprintf(why, size, "%s is %.9g; expected a %s between %s (%.9g) and %s (%.9g)", i->middle.column->name, middle, what, i->low.column->name, low, i->high.column->name, high);
+    return false;
+}
+
+/* A time where the outcome has one. */
+static bool is_timed(const pairs *p, char *why, size_t size)
+{
+    if (!p->outcome || !isnan(real_of(p->time.middle.value, NAN)) || !is_one_of("|ok|censored|yardstick|", p->outcome)) return true;
+    snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", (int)p->outcome->size, p->outcome->text);
     return false;
 }
 
@@ -326,15 +343,6 @@ static bool is_error_sound(const pairs *p, char *why, size_t size)
     return false;
 }
 
-/* Ratios whose interval is none. */
-static bool are_ratios_sound(const pairs *p, char *why, size_t size)
-{
-    double low = real_of(p->ratio_low, NAN), high = real_of(p->ratio_high, NAN);
-    if (!(low > high)) return true;
-    snprintf(why, size, "%s is %.9g; expected at most %s (%.9g)", p->ratio->name, low, is_same(p->ratio->name, "ratio_low") ? "ratio_high" : "best_ratio_high", high);
-    return false;
-}
-
 bool mt_row_columns_are_sound(const mt_row_column *columns, size_t count, const mt_row_value *values, char *why, size_t size)
 {
     pairs p = {0};
@@ -344,7 +352,7 @@ bool mt_row_columns_are_sound(const mt_row_column *columns, size_t count, const 
         mt_row_value_explain(&columns[i], &values[i], why, size);
         return false;
     }
-    return are_ratios_sound(&p, why, size) && is_error_sound(&p, why, size) && is_timing_sound(&p, why, size);
+    return is_error_sound(&p, why, size) && is_timed(&p, why, size) && is_interval_sound(&p.time, "time", why, size) && is_interval_sound(&p.ratio, "ratio", why, size);
 }
 
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)

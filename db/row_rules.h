@@ -9,6 +9,8 @@
 
 #define MT_ROW_TIME_LEAST 1e-3   /* ns; nothing that runs is faster, and a ratio of two times stays a number */
 #define MT_ROW_TIME_LIMIT 1e16   /* ns, four months; no time is longer */
+#define MT_ROW_RATIO_LEAST 1e-19 /* of two such times: */
+#define MT_ROW_RATIO_LIMIT 1e19
 #define MT_ROW_FIGURE_LIMIT 1.7976931348623157e308 /* the largest finite number */
 enum { MT_ROW_COLUMNS = 64 };    /* of a table, at most */
 enum { MT_ROW_NOTE_LIMIT = 1 << 20 }; /* bytes of a text of several lines */
@@ -54,7 +56,7 @@ const mt_row_column *mt_row_column_find(const char *table, const char *name, siz
 bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value);
 /* Writes "median_ns is -1; expected …" into `why`. The value's own bytes are shown as far as they can be printed. */
 void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value, char *why, size_t size);
-/* Whether a whole row is sound: each value, and those that belong together (a time within its own interval, a time where the outcome has one). `values`: as many as the table has columns, in their
+/* Whether a whole row is sound: each value, and those that belong together (a time and a ratio within their own intervals, a time where the outcome has one). `values`: as many as the table has columns, in their
  * order. False writes the reason into `why`. */
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size);
 /* The same for who has asked mt_row_columns, which takes as long as the rest. */

@@ -1,5 +1,5 @@
 /* Merging databases: the rows of one file into another, by content. The result holds the same rows whatever the order of the files, and merging a file
- * twice adds nothing. Only names of shapes and workloads are those of the file that was first: what others call them is told on stderr. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
+ * twice adds nothing. Only names of shapes and workloads, a kernel's expressions and a GPU's facts are those of the file that was first: where others have other names or expressions is told on stderr. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
 #ifndef MT_DB_EXCHANGE_MERGE_H
 #define MT_DB_EXCHANGE_MERGE_H
 

@@ -1,8 +1,10 @@
 /* What a row of each table is known by, when files are merged. */
 #include "db/exchange/merge.h"
 
-/* Of two texts for the same thing one must win whichever comes first; of two that say the same the shorter one (said.h). */
-#define SAYS_MORE(rank, column, more) ":" column " <> " column " AND (" rank "(:" column more "), length(:" column "), :" column ") < (" rank "(" column more "), length(" column "), " column ")"
+/* Of two texts for the same thing the one that is there stays, unless the other says more; of two that say the same the shorter one (said.h). */
+#define SAYS_MORE(rank, column, more) \
+    ":" column " <> " column " AND (substr(" rank "(:" column more "), 1, 2) < substr(" rank "(" column more "), 1, 2) " \
+    "OR (" rank "(:" column more ") = " rank "(" column more ") AND (length(:" column "), :" column ") < (length(" column "), " column ")))"
 /* A name that a person gave replaces one that the tool made up (tuner/space/spec/adhoc.h), and none; never one that a person gave, and none that another shape has. */
 #define FIRST_NAME(table) \
     "(name = '' OR name GLOB '" table "-[0-9a-f]*') AND :name <> '' AND :name NOT GLOB '" table "-[0-9a-f]*' AND NOT EXISTS (SELECT 1 FROM main." table " o WHERE o.kernel_id = :kernel_id AND o.name = :name)"

@@ -282,7 +282,7 @@ static mt_status tell_expressions(mt_merge *m, sqlite3_stmt *read, int64_t id, m
     static const char sql[] = "SELECT count(*) FROM main.kernel WHERE id = ?1 AND spec_rank(spec_json) GLOB '[0-9]*' AND spec_rank(?2) GLOB '[0-9]*' AND spec_rank(spec_json) <> spec_rank(?2)";
     int64_t others = 0;
     mt_status st = mt_sql_one(m->store, sql, "compare expressions", MT_IN(MT_INT(id), MT_TEXT(mt_sql_column(read, SPEC))), MT_OUT(MT_TO_INT(&others)), err);
-    if (others) mt_log_warn("%s: %s@%.8s has other expressions there (constraints, launches); the ones of the smaller hash are kept for the rows of both", m->path, mt_sql_column(read, NAME), mt_sql_column(read, KEY));
+    if (others) mt_log_warn("%s: %s@%.8s has other expressions there (constraints, launches); those that %s has already stay, for the rows of both", m->path, mt_sql_column(read, NAME), mt_sql_column(read, KEY), m->store->path);
     return st;
 }
 

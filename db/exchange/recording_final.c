@@ -3,7 +3,6 @@
  *     "final":{"method":"interleaved","rounds":9,"confidence":0.95,"objective":"time","rows":[{"v":…,"ns":…,"lo":…,"hi":…,"r":1,"rl":…,"rh":…,"tied":1,"picked":1},…]}
  *
  * Its rounds and energies stay behind: they are for the report of the machine that measured. */
-#include <math.h>
 #include <string.h>
 
 #include "db/store/measurement.h"
@@ -72,16 +71,11 @@ static const char rows_sql[] =
     "(SELECT max(m.id) FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?2 AND v.text = json_extract(j.value, '$.v')) "
     "FROM json_each(?1, '$.rows') j WHERE j.type = 'object'";
 
-/* NULL: the row at hand is as it should be. */
+/* NULL: its variant has a row. Its numbers are for the rules of rows to judge. */
 static const char *read_finalist(sqlite3_stmt *statement, mt_finalist_row *row)
 {
     double *numbers[] = {&row->median_ns, &row->low_ns, &row->high_ns, &row->ratio, &row->ratio_low, &row->ratio_high};
-    for (int i = 0; i < 6; i++) {
-        int type = sqlite3_column_type(statement, 1 + i);
-        *numbers[i] = sqlite3_column_double(statement, 1 + i);
-        if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !isfinite(*numbers[i]) || *numbers[i] <= 0) return "\"final\" has a row whose ns, lo, hi, r, rl or rh is no number above 0";
-    }
-    if (!mt_row_interval_is_sound(row->median_ns, row->low_ns, row->high_ns)) return "\"final\" has a row whose ns lies outside lo and hi";
+    for (int i = 0; i < 6; i++) *numbers[i] = mt_sql_column_real(statement, 1 + i);
     row->is_tied = sqlite3_column_int(statement, 7);
     row->is_picked = sqlite3_column_int(statement, 8);
     row->measurement = sqlite3_column_int64(statement, 9);

@@ -317,12 +317,19 @@ static mt_status check_first(const import_state *import, const char *variant, mt
     return st == MT_OK && is_there ? mt_line_fail(&import->from, "a variant must be given once, and this one was before:", variant, err) : st;
 }
 
-static mt_status read_library(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
+/* What is wrong with a comparison is not the row's: it is left out alone. */
+static mt_status read_library(import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
 {
-    const char *problem = NULL, *json;
+    char why[400];
+    const char *json;
+    mt_store *store = import->from.store;
     mt_status st = mt_line_object(&import->from, statement, COLUMN_LIBRARY, "\"library\"", &json, err);
-    if (st == MT_OK && json) st = mt_recording_read_library(import->from.store, sqlite3_last_insert_rowid(import->from.store->db), at_unix_ms, json, &problem, err);
-    return problem ? mt_line_fail(&import->from, problem, NULL, err) : st;
+    if (st == MT_OK && json) st = mt_recording_read_library(store, sqlite3_last_insert_rowid(store->db), at_unix_ms, json, err);
+    bool is_refused = st == MT_ERR_DB && mt_store_refused_row(store);
+    if (st != MT_ERR_SYNTAX && !is_refused) return st;
+    snprintf(why, sizeof why, "%s%s", is_refused ? "\"library\": " : "", reason_of(import, err));
+    leave_out(import, why);
+    return MT_OK;
 }
 
 /* The variant behind the number. */

@@ -27,8 +27,8 @@ mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_sub
 mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err);
 /* Adds the member "library" behind a comma, if the row was compared with a baseline plugin. */
 void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json);
-/* Stores such a member. *problem: what is wrong with the text, NULL = nothing; then nothing was stored. */
-mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err);
+/* Stores such a member. One that breaks the rules of rows is refused (mt_store_refused_row). */
+mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, mt_error *err);
 /* Adds the members between "v" and "s", without a comma before them. */
 mt_status mt_recording_add_members(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err);
 

@@ -34,45 +34,25 @@ void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json)
 /* ---- reading ---- */
 
 #define NUMBER(name) ", CASE WHEN json_type(?1, '$." name "') IN ('integer', 'real') THEN json_extract(?1, '$." name "') END"
-static const char library_sql[] = "SELECT CASE json_type(?1, '$.by') WHEN 'text' THEN json_extract(?1, '$.by') END" NUMBER("first_ns") NUMBER("first_r") NUMBER("ns") NUMBER("r") NUMBER("rl") NUMBER("rh") NUMBER("limited");
+static const char library_sql[] = "SELECT CASE WHEN json_type(?1, '$.by') = 'text' AND length(json_extract(?1, '$.by')) < 32 THEN json_extract(?1, '$.by') END" NUMBER("first_ns") NUMBER("first_r") NUMBER("ns") NUMBER("r") NUMBER("rl") NUMBER("rh") NUMBER("limited");
 
-/* As the rules of rows have it. */
-static bool is_plugin(const char *name)
-{
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return length > 0 && length < sizeof((mt_row_library *)NULL)->plugin && !name[length];
-}
-
-static const char *read_numbers(sqlite3_stmt *statement, double numbers[NUMBERS])
-{
-    for (int i = 0; i < NUMBERS; i++) {
-        bool is_there = sqlite3_column_type(statement, 1 + i) != SQLITE_NULL;
-        numbers[i] = is_there ? sqlite3_column_double(statement, 1 + i) : NAN;
-        bool is_sound = is_there ? numbers[i] > 0 && numbers[i] < 1e16 : i != BEST_NS && i != RATIO;
-        if (!is_sound) return "\"library\" needs an ns and an r, and all its numbers above 0";
-    }
-    const double slack = 1.000001; /* of numbers that were rounded */
-    bool is_outside = numbers[LOW] > numbers[RATIO] * slack || numbers[RATIO] > numbers[HIGH] * slack;
-    return is_outside ? "\"library\" has an r outside rl and rh" : NULL;
-}
-
-mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
+mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, mt_error *err)
 {
     mt_status st;
     bool row;
-    double numbers[NUMBERS] = {0};
+    double numbers[NUMBERS];
+    mt_row_library library = {.plugin = ""};
     sqlite3_stmt *statement;
     MT_TRY(mt_sql_cached_get(store, library_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, json);
     MT_TRY(mt_sql_row(store, &args, &row, "read a comparison", err));
-    const char *plugin = mt_sql_column(statement, 0);
-    *problem = is_plugin(plugin) ? read_numbers(statement, numbers) : "\"library\" does not say by which plugin";
-    mt_row_library library = {.first_ns = numbers[0], .first_ratio = numbers[1], .best_ns = numbers[BEST_NS], .best_ratio = numbers[RATIO], .best_low = numbers[LOW], .best_high = numbers[HIGH],
-                              .is_limited = numbers[LIMITED] > 0};
-    snprintf(library.plugin, sizeof library.plugin, "%s", plugin);
+    snprintf(library.plugin, sizeof library.plugin, "%s", mt_sql_column(statement, 0));
+    for (int i = 0; i < NUMBERS; i++) numbers[i] = mt_sql_column_real(statement, 1 + i);
     sqlite3_reset(statement);
-    if (!*problem) st = mt_store_library(store, measurement, at_unix_ms, &library, NULL, NULL, err);
+    library.first_ns = numbers[0], library.first_ratio = numbers[1], library.best_ns = numbers[BEST_NS], library.best_ratio = numbers[RATIO];
+    library.best_low = numbers[LOW], library.best_high = numbers[HIGH], library.is_limited = numbers[LIMITED] > 0;
+    st = mt_store_library(store, measurement, at_unix_ms, &library, NULL, NULL, err);
 done:
     return st;
 }

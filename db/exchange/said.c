@@ -14,15 +14,16 @@ enum { RANK_SIZE = 48 };
 typedef unsigned reader(const mt_lookup_json *root, mt_lookup_arena *arena); /* asks for all members that have a meaning; 0: can't be read, else how much it says */
 
 /* By the library's own reader. */
-static tunelookup_status load_spec(const mt_lookup_json *root, mt_lookup_arena *arena)
+static tunelookup_status load_spec(const mt_lookup_json *root, mt_lookup_arena *arena, mt_lookup_model *model)
 {
-    mt_lookup_model model;
-    return mt_lookup_model_load(root, &(tunelookup_device){ .struct_size = sizeof(tunelookup_device) }, "spec_json", arena, &model);
+    return mt_lookup_model_load(root, &(tunelookup_device){ .struct_size = sizeof(tunelookup_device) }, "spec_json", arena, model);
 }
 
+/* Expressions of no shape are none that a tuner wrote. */
 static unsigned read_spec(const mt_lookup_json *root, mt_lookup_arena *arena)
 {
-    return load_spec(root, arena) == TUNELOOKUP_OK;
+    mt_lookup_model model;
+    return load_spec(root, arena, &model) == TUNELOOKUP_OK ? 1 + (model.name_count > 0) : 0;
 }
 
 static unsigned read_facts(const mt_lookup_json *root, mt_lookup_arena *arena)
@@ -129,9 +130,10 @@ mt_status mt_said_check_spec(const char *spec_json, bool *is_sound, char *why, s
 {
     mt_lookup_arena arena = { 0 };
     const mt_lookup_json *root = NULL;
+    mt_lookup_model model;
     tunelookup_status st = mt_lookup_json_load("spec_json", spec_json, &arena, &root);
     bool is_empty = st == TUNELOOKUP_OK && root->kind == MT_LOOKUP_JSON_OBJECT && !root->first;
-    if (st == TUNELOOKUP_OK && !is_empty) st = load_spec(root, &arena);
+    if (st == TUNELOOKUP_OK && !is_empty) st = load_spec(root, &arena, &model);
     *is_sound = st == TUNELOOKUP_OK;
     if (!*is_sound) snprintf(why, size, "%s", tunelookup_detail());
     mt_lookup_clear_detail();

@@ -254,7 +254,7 @@ typedef struct mt_lookup_row {
     uint8_t unmeasured;                   /* of those workloads, or not to the end; where there are any, slowdown is NAN, and */
     double known_slowdown;                /* the worst over those that it has a time for; INFINITY: it failed on one */
     bool is_recorded, is_warm;
-    bool is_wrong;                        /* its variant computed wrong results on this very shape, in another row: never handed out */
+    bool is_unsafe;                       /* mt_lookup_unsafe_on: never handed out */
     /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
      * that comes first may write it down. */
     _Atomic uint8_t state;
@@ -264,7 +264,8 @@ typedef struct mt_lookup_row {
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
-typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; } mt_lookup_wrong; /* a shape on which it computed wrong results; values NULL: of other list lengths */
+typedef struct mt_lookup_wrong { const char *variant; const int64_t *values; uint32_t value_count; bool is_everywhere; } mt_lookup_wrong; /* a shape on which it was, NULL: of other list lengths; everywhere: it computed wrong results */
+typedef struct mt_lookup_damaged { struct mt_lookup_damaged *next; const char *why; const int64_t *values; } mt_lookup_damaged; /* a row that is left out; values NULL: of which shape is not known */
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
@@ -314,7 +315,7 @@ typedef struct mt_lookup_answers {
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because they or what they refer to hold what no tuner writes */
-    const char *first_damaged;        /* which that is, of the first; where there are any */
+    mt_lookup_damaged *damaged;       /* which those are, the first of them in front; not all, where they are many */
     mt_lookup_entry *table;
     uint32_t mask;
     int64_t driver_version, cc;
@@ -393,10 +394,9 @@ const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int
 /* What is not to be handed out (wrong results, faults …) with the strings that the plan is bound to, on any GPU of the file: answers->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader);
 bool mt_lookup_is_wrong(const mt_lookup_answers *answers, const char *variant);
-/* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
+/* Why an exact row of the variant is not handed out either; NULL: it may be. Once mt_lookup_wrong_end has put all files' in order. */
 void mt_lookup_wrong_end(mt_lookup_answers *answers);
-bool mt_lookup_is_wrong_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values);
-#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results or others each time, a write where it may not, a fault, a crash, a hang or quarantine"
+const char *mt_lookup_unsafe_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values);
 #define MT_LOOKUP_COMPUTED_WRONG "it was wrong, or other bits each time, or faulted, crashed or hung, on a shape with these strings"
 
 /* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */

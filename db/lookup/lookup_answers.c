@@ -304,6 +304,7 @@ static void forget_rows(mt_lookup_loader *loader)
     answers->missing_workload = answers->workload;
     answers->workload = NULL;
     answers->other_kinds = answers->other_workloads = answers->hidden_recorded = answers->hidden_imported = answers->hidden_damaged = answers->damaged_predictors = answers->other_predictors = answers->hidden_shapes = 0;
+    answers->damaged = NULL;
     answers->predictor_count = loader->extra_count = 0;
     loader->extra = NULL;
 }

@@ -89,6 +89,7 @@ static uint32_t default_row(asking *a)
     a->default_is_known = true;
     a->default_row = mt_lookup_default_row(a->answers, a->values, a->first_default_fails, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
     if (a->default_row == a->answers->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
+    else if (a->trace && *a->why) SAY(a, "default:  not the first of the kernel's: %s\n", a->why);
     return a->default_row;
 }
 

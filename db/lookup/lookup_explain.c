@@ -84,7 +84,7 @@ static void add_file_notes(text *to, const mt_lookup_answers *answers)
     const mt_lookup_file *files = answers->db->files;
     const uint32_t damaged = answers->hidden_damaged;
     add_workload_note(to, answers);
-    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", answers->first_damaged);
+    if (damaged) add(to, "note:     %u damaged row%s %s left out, as it or what it refers to is none that msda-tune writes: %s\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are", answers->damaged->why);
     for (uint32_t i = 0; i < answers->left_out_count; i++) add(to, "note:     left out: %s\n", answers->left_out[i].why);
     if (answers->other_spec_file == answers->spec_file) return;
     add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[answers->other_spec_file].path,
@@ -171,18 +171,30 @@ static void explain_row(text *to, const mt_lookup_answers *answers, const mt_loo
 
 /* ---- no row ---- */
 
+/* Of this shape, of whatever workload. */
+static const mt_lookup_damaged *find_damaged(const mt_lookup_answers *answers, const int64_t *values)
+{
+    const mt_lookup_damaged *row = answers->damaged;
+    while (row && (!row->values || memcmp(row->values, values, answers->value_count * sizeof *values) != 0)) row = row->next;
+    return row;
+}
+
 /* Why no exact row answers. */
 static void add_no_row(text *to, const mt_lookup_answers *answers, const tunelookup_result *result, const char *head)
 {
     char why[512];
     uint8_t launches;
     uint32_t index = mt_lookup_index_of(answers, result->values_);
+    const mt_lookup_damaged *damaged = find_damaged(answers, result->values_);
     if (index < answers->row_count) {
         const mt_lookup_variant *variant = answers->rows[index]->variant;
         bool is_fine = mt_lookup_may_run(answers, variant, result->values_, &launches, why, sizeof why);
-        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, answers->rows[index]->is_wrong ? MT_LOOKUP_WRONG_HERE : is_fine ? "it is fine now" : why);
+        const char *unsafe = mt_lookup_unsafe_on(answers, variant->text, result->values_);
+        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, unsafe ? unsafe : is_fine ? "it is fine now" : why);
         add(to, "tuned:    %s\n", variant->text);
         if (!variant->problem) add_missing_facts(to, &answers->model);
+    } else if (damaged) {
+        add(to, "%-9s the row of this GPU and shape is left out, as it or what it refers to is damaged: %s\n", head, damaged->why);
     } else if (answers->row_count) {
         add(to, "%-9s this shape was not tuned on %s", head, answers->gpu);
         if (answers->workload) add(to, " for workload %s", answers->workload);

@@ -16,7 +16,7 @@ bool mt_lookup_row_check(const mt_lookup_answers *answers, mt_lookup_row *row)
         mt_lookup_env env;
         uint32_t count = 0;
         state = REFUSED;
-        if (!row->variant->problem && !row->is_wrong) {
+        if (!row->variant->problem && !row->is_unsafe) {
             mt_lookup_env_fill(&env, answers, row->variant, row->values);
             if (!mt_lookup_env_refusal(&env, NULL, 0) && !mt_lookup_env_illegal(&env, &count)) state = (uint8_t)(LAUNCHES + count);
         }

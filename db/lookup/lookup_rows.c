@@ -126,11 +126,30 @@ static tunelookup_status check(mt_lookup_loader *loader, sqlite3_stmt *statement
     return st;
 }
 
-static tunelookup_status hide_damaged(mt_lookup_loader *loader)
+/* Of which shape the row was, if that is sound; NULL: it is not, or there was no memory. */
+static const int64_t *shape_of_damaged(mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
+    int64_t values[TUNELOOKUP_MAX_VALUES], *kept;
     mt_lookup_answers *answers = loader->answers;
-    if (answers->hidden_damaged++ == 0) answers->first_damaged = mt_lookup_arena_text(&answers->arena, loader->backing.why, strlen(loader->backing.why));
-    return answers->first_damaged ? TUNELOOKUP_OK : mt_lookup_no_memory();
+    const mt_row_value key = mt_row_value_at(statement, SHAPE_KEY);
+    if (!mt_row_value_is_sound(&mt_row_rules[column_rules[SHAPE_KEY]], &key) || !mt_lookup_parse_shape(&answers->model, column(statement, SHAPE_KEY), values)) return NULL;
+    if ((kept = mt_lookup_arena_take(&answers->arena, answers->value_count + 1, sizeof *kept))) memcpy(kept, values, answers->value_count * sizeof *kept);
+    return kept;
+}
+
+/* statement NULL: nothing can be read of the row. */
+static tunelookup_status hide_damaged(mt_lookup_loader *loader, sqlite3_stmt *statement)
+{
+    enum { KEPT = 1000 };
+    mt_lookup_answers *answers = loader->answers;
+    if (answers->hidden_damaged++ >= KEPT) return TUNELOOKUP_OK;
+    mt_lookup_damaged *row = mt_lookup_arena_take(&answers->arena, 1, sizeof *row);
+    if (!row || !(row->why = mt_lookup_arena_text(&answers->arena, loader->backing.why, strlen(loader->backing.why)))) return mt_lookup_no_memory();
+    if (statement) row->values = shape_of_damaged(loader, statement);
+    mt_lookup_damaged **place = answers->damaged ? &answers->damaged->next : &answers->damaged;
+    row->next = *place;
+    *place = row;
+    return TUNELOOKUP_OK;
 }
 
 /* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
@@ -198,7 +217,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     size_t bytes = answers->value_count * sizeof *values;
     tunelookup_status st = check(loader, statement);
     if (st != TUNELOOKUP_OK) return st;
-    if (*loader->backing.why) return hide_damaged(loader);
+    if (*loader->backing.why) return hide_damaged(loader, statement);
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
@@ -218,8 +237,8 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     row->workload = workload;
     row->is_recorded = is_recorded;
     row->subject = sqlite3_column_int64(statement, SUBJECT);
-    row->is_wrong = mt_lookup_is_wrong_on(answers, variant->text, values);
-    row->rank = (variant->problem || row->is_wrong ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.l2) != 0);
+    row->is_unsafe = mt_lookup_unsafe_on(answers, variant->text, values) != NULL;
+    row->rank = (variant->problem || row->is_unsafe ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.l2) != 0);
     return TUNELOOKUP_OK;
 }
 
@@ -374,7 +393,7 @@ static tunelookup_status pass_over(mt_lookup_loader *loader, int64_t *subject)
     tunelookup_status st = is_there ? mt_lookup_backing_missing(loader, measurement, *subject) : sqlite_fail(loader);
     sqlite3_finalize(statement);
     if (st == TUNELOOKUP_OK && !*loader->backing.why) snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of answer: " MT_LOOKUP_TOO_LONG, (long long)*subject);
-    return st == TUNELOOKUP_OK ? hide_damaged(loader) : st;
+    return st == TUNELOOKUP_OK ? hide_damaged(loader, NULL) : st;
 }
 
 /* One statement for all: a question for each answer what stands behind it takes four times as long. */

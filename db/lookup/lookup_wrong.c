@@ -1,6 +1,6 @@
 /* Variants that are not to be handed out, here called wrong: they computed wrong results or other bits each time, wrote where they may not, faulted, crashed, hung or are in quarantine, with the strings
- * that a plan is bound to (dtype=bf16, say), on any GPU of any file. They are offered on none. An exact row is exempt, since its variant was right on that very shape; unless another row of the shape
- * tells that it was wrong there: a workload says how inputs are distributed, never what is computed. */
+ * that a plan is bound to (dtype=bf16, say), on any GPU of any file. They are offered on none. An exact row says that its variant did well on that very shape, and what faulted, crashed or hung on others may do
+ * so for their size; unless another row of the shape tells the same of it: a workload says how inputs are distributed, never what is computed. What computed wrong results anywhere answers nowhere. */
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
@@ -13,9 +13,9 @@
 static const char subjects_sql[] =
     "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement q WHERE " MT_IS_UNSAFE("q") ") w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
     "WHERE s.kernel_id = ?1";
-/* One subject's variants that are not safe, as far as no newer row takes it back. Asked for subjects with the plan's strings alone: most have others. */
+/* One subject's variants that are not safe, and whether they computed wrong results, as far as no newer row takes it back. Asked for subjects with the plan's strings alone: most have others. */
 static const char wrong_sql[] =
-    "SELECT DISTINCT m.variant_id FROM measurement m WHERE m.subject_id = ?1 AND " MT_IS_UNSAFE("m") " "
+    "SELECT DISTINCT m.variant_id, " MT_IS_WRONG("m") " FROM measurement m WHERE m.subject_id = ?1 AND " MT_IS_UNSAFE("m") " "
     "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_TAKES_BACK("n", "m") ")";
 /* In quarantine, also where no session came back to say so in a row. */
 static const char strikes_sql[] =
@@ -38,6 +38,7 @@ static int by_variant_and_shape(const void *a, const void *b)
 {
     const mt_lookup_wrong *x = a, *y = b;
     int order = by_variant(a, b);
+    if (!order) order = y->is_everywhere - x->is_everywhere;
     if (order || !x->values || !y->values) return order ? order : (x->values != NULL) - (y->values != NULL);
     return memcmp(x->values, y->values, x->value_count * sizeof *x->values);
 }
@@ -49,14 +50,19 @@ void mt_lookup_wrong_end(mt_lookup_answers *answers)
 
 bool mt_lookup_is_wrong(const mt_lookup_answers *answers, const char *text)
 {
-    const mt_lookup_wrong asked = { text, NULL, 0 };
+    const mt_lookup_wrong asked = { .variant = text };
     return answers->wrong_count && bsearch(&asked, answers->wrong, answers->wrong_count, sizeof asked, by_variant);
 }
 
-bool mt_lookup_is_wrong_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values)
+const char *mt_lookup_unsafe_on(const mt_lookup_answers *answers, const char *variant, const int64_t *values)
 {
-    const mt_lookup_wrong asked = { variant, values, answers->value_count };
-    return answers->wrong_count && bsearch(&asked, answers->wrong, answers->wrong_count, sizeof asked, by_variant_and_shape);
+    const mt_lookup_wrong everywhere = { .variant = variant, .is_everywhere = true }, here = { .variant = variant, .values = values, .value_count = answers->value_count };
+    if (!mt_lookup_is_wrong(answers, variant)) return NULL; /* nearly all */
+    if (bsearch(&everywhere, answers->wrong, answers->wrong_count, sizeof everywhere, by_variant_and_shape))
+        return "it computed wrong results or other bits each time, or wrote where it may not, on a shape with these strings, of whatever workload, cache state, GPU or file";
+    if (bsearch(&here, answers->wrong, answers->wrong_count, sizeof here, by_variant_and_shape))
+        return "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: a fault, a crash, a hang or quarantine";
+    return NULL;
 }
 
 /* ---- strings ---- */
@@ -85,7 +91,7 @@ static uint64_t all_strings(const mt_lookup_model *model)
 }
 
 /* A variant of the file at hand, whose text is read when all are known. */
-typedef struct found_wrong { int64_t variant; const int64_t *values; } found_wrong;
+typedef struct found_wrong { int64_t variant; const int64_t *values; bool is_everywhere; } found_wrong;
 
 typedef struct gathering {
     mt_lookup_loader *loader;
@@ -124,7 +130,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
 }
 
 /* None is dropped: one that is not known may be handed out. */
-static tunelookup_status take(gathering *g, int64_t variant)
+static tunelookup_status take(gathering *g, int64_t variant, bool is_everywhere)
 {
     const mt_lookup_loader *loader = g->loader;
     if (loader->answers->wrong_count + g->found_count == WRONG_LIMIT)
@@ -138,13 +144,13 @@ static tunelookup_status take(gathering *g, int64_t variant)
         g->found = grown;
         g->found_capacity = capacity;
     }
-    g->found[g->found_count++] = (found_wrong){ variant, g->values };
+    g->found[g->found_count++] = (found_wrong){ variant, is_everywhere ? NULL : g->values, is_everywhere };
     return TUNELOOKUP_OK;
 }
 
 static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
 {
-    return take(g, sqlite3_column_int64(row, 0));
+    return take(g, sqlite3_column_int64(row, 0), sqlite3_column_int(row, 1) != 0);
 }
 
 static bool take_shape(gathering *g, const char *key)
@@ -171,7 +177,7 @@ static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 static tunelookup_status on_strike(gathering *g, sqlite3_stmt *row)
 {
     if (!has_all_strings(&g->loader->answers->model, text_of(row, 0))) return TUNELOOKUP_OK;
-    return take_shape(g, text_of(row, 0)) ? take(g, sqlite3_column_int64(row, 1)) : mt_lookup_no_memory();
+    return take_shape(g, text_of(row, 0)) ? take(g, sqlite3_column_int64(row, 1), false) : mt_lookup_no_memory();
 }
 
 static tunelookup_status on_default(gathering *g, sqlite3_stmt *row)
@@ -229,7 +235,7 @@ static tunelookup_status keep_found(gathering *g)
     if (sqlite3_prepare_v2(g->loader->db, text_sql, -1, &statement, NULL) != SQLITE_OK) st = sqlite_fail(g->loader);
     for (size_t i = 0; i < g->found_count && st == TUNELOOKUP_OK; i++) {
         if (i == 0 || g->found[i].variant != g->found[i - 1].variant) text = read_text(g, statement, g->found[i].variant, &st);
-        if (text) all[answers->wrong_count++] = (mt_lookup_wrong){ text, g->found[i].values, answers->value_count };
+        if (text) all[answers->wrong_count++] = (mt_lookup_wrong){ text, g->found[i].values, answers->value_count, g->found[i].is_everywhere };
     }
     sqlite3_finalize(statement);
     return st;

@@ -158,6 +158,9 @@ CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUf
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers_of(function); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = 0; break;
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = most_threads(function); break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: *value = (int)fake_number(function->module, "CLUSTER_DIMS", 0); break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = fake_number(function->module, "CLUSTER_DIMS", 0) > 0; break;
     default:
         if ((int)attribute < 0 || (int)attribute >= MAX_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
         *value = function->attributes[attribute];

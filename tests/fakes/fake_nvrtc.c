@@ -107,7 +107,7 @@ static int make_cubin(mt_nvrtc_program program, int count, const char *const *op
     if (!out) return 1;
     fprintf(out, "FAKE-CUBIN 1\n");
     for (int i = 0; i < count; i++)
-        if (strncmp(options[i], "-I", 2) != 0 && strncmp(options[i], "-Xcudafe=", 9) != 0) fprintf(out, "option %s\n", options[i]);
+        if (strncmp(options[i], "-I", 2) != 0 && strncmp(options[i], "-DIDLE", 6) != 0 && strncmp(options[i], "-Xcudafe=", 9) != 0) fprintf(out, "option %s\n", options[i]);
     const char *stamp = getenv("MSDA_TUNE_FAKE_STAMP");
     if (stamp) fprintf(out, "stamp %s\n", stamp);
     const char *variable = strstr(program->source, "__constant__ float ");

@@ -83,6 +83,12 @@ says 0 'one: 32768 bytes of static and 220000 of dynamic shared memory: the limi
 says 0 '!one: 32768 bytes' "$shared" "$two" $((232448 - 32768))
 gpu=a100 says 0 'one: 32768 bytes of static and 140000 of dynamic shared memory: the limit is 166912 in all' "$shared" "$two" 140000
 gpu=a100 says 0 '!one: 32768 bytes' "$shared" "$two" $((166912 - 32768))
+says 0 'one: of its __cluster_dims__ cluster.x 2 does not divide grid.x 1: the largest up to it that does is 1' "${one/one/__cluster_dims__(2) one}" "$two"
+says 0 '!__cluster_dims__' "${one/one/__cluster_dims__(1) one}" "$two"
+sed -i 's/^smem  = SMEM/&\ncluster = 1, 2/; s/^grid  = 1$/grid  = 1, 2/' k.ini
+says 0 '!__cluster_dims__' "${one/one/__cluster_dims__(1, 2) one}" "$two"
+says 0 'one: cluster 1×2×1: its __cluster_dims__ say 1×1×2' "${one/one/__cluster_dims__(1, 1, 2) one}" "$two"
+sed -i '/^cluster = 1, 2$/d; s/^grid  = 1, 2$/grid  = 1/' k.ini
 says 4 'has no point that may run on ' "${shared}" "${shared/one/two}" 220000
 says 0 '!the default point' "${one/one/__launch_bounds__(64) one}" "$two"
 sed -i 's/^values = 64, 1024/values = 1024, 64/' k.ini

@@ -60,6 +60,9 @@ says 'a template with too much shared memory' 'msda-tune: big<…>: 262144 bytes
 # A header that is not there.
 write "#include <nowhere.h>\\n$kernel"
 says 'a missing header' 'msda-tune: nowhere.h is neither beside the source'
+mkdir folder
+write "#include \"folder\"\\n$kernel"
+says 'a folder for a header' 'msda-tune: ./folder is a folder: expected the name of a header in it'
 write "#define NAME(x) <x.h>\\n#include NAME(nowhere)\\n$kernel"
 says 'a header whose name macros make' 'msda-tune: nowhere.h is a name that macros make'
 write "#include NAME\\n$kernel" 'options = -DNAME=<nowhere.h>'
@@ -146,8 +149,22 @@ says 'a knob whose name NVRTC uses' 'uses the name mode, which is the macro of a
 
 write 'extern "C" __global__ void k(float *out) { constexpr int BLOCK = 7; out[0] = BLOCK; }'
 says 'a name of the source that is a knob' 'uses the name BLOCK, which is the macro of a knob here'
-write "$kernel" 'options = -dlto'
-says 'an option that asks for no cubin' 'no option may ask for other code (-dlto, -optix-ir)'
+for option in -dlto -rdc=true --relocatable-device-code=true; do
+  write "$kernel" "options = $option"
+  says 'an option that asks for code that cannot be loaded' "$option: this makes code that only a linker makes whole"
+done
+for option in -std=c++99 --std=banana; do
+  write "$kernel" "options = $option"
+  says 'a standard that NVRTC does not know' "msda-tune: $option is no standard that NVRTC knows: expected c++03, c++11, c++14, c++17 or c++20"
+done
+for standard in 03 11 14 17 20; do
+  write "$kernel" "options = -std=c++$standard"
+  check || { echo "FAILED: the standard c++$standard, which a hint names"; cat out.txt; failed=1; }
+done
+write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = sizeof(TEXT); }' "options = '-DTEXT=\"a b\"'"
+check || { echo 'FAILED: an option that is all in quotes'; cat out.txt; failed=1; }
+write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = SUM; }' 'options = "-DSUM=1 + 2"'
+check || { echo 'FAILED: an option that is all in double quotes'; cat out.txt; failed=1; }
 write '#include <cmath>\nextern "C" __global__ void k(float *out) { out[threadIdx.x] = std::pow(2.0f, U) + std::fmax(1, 2.5); }' '' U
 check || { echo 'FAILED: <cmath> beside a knob U'; cat out.txt; failed=1; }
 

@@ -365,13 +365,17 @@ START_TEST(clusters_must_fit)
     static const struct {
         const char *variant, *text;
     } cases[] = {
-        {"ALGO=fake_add;CLUSTER=16;GROUP=16", NULL},
-        {"ALGO=fake_add;CLUSTER=8;GROUP=16", NULL},
-        {"ALGO=fake_add;CLUSTER=8;GROUP=1", "fake_add: no cluster of 8 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 2"},
-        {"ALGO=fake_add;CLUSTER=16;GROUP=3", "fake_add: no cluster of 16 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 6"},
+        {"ALGO=fake_add;CLUSTER=16;CLUSTER_DIMS=0;GROUP=16", NULL},
+        {"ALGO=fake_add;CLUSTER=8;CLUSTER_DIMS=0;GROUP=16", NULL},
+        {"ALGO=fake_add;CLUSTER=8;CLUSTER_DIMS=8;GROUP=16", NULL},
+        {"ALGO=fake_add;CLUSTER=16;CLUSTER_DIMS=8;GROUP=16", "fake_add: cluster 16×1×1: its __cluster_dims__ say 8×1×1"},
+        {"ALGO=fake_add;CLUSTER=1;CLUSTER_DIMS=8;GROUP=16", NULL},
+        {"ALGO=fake_add;CLUSTER=1;CLUSTER_DIMS=3;GROUP=16", "fake_add: of its __cluster_dims__ cluster.x 3 does not divide grid.x 16: the largest up to it that does is 2"},
+        {"ALGO=fake_add;CLUSTER=8;CLUSTER_DIMS=0;GROUP=1", "fake_add: no cluster of 8 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 2"},
+        {"ALGO=fake_add;CLUSTER=16;CLUSTER_DIMS=0;GROUP=3", "fake_add: no cluster of 16 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 6"},
     };
     bench *b = &(bench){0};
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[param CLUSTER]\nvalues = 8, 16\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[param CLUSTER]\nvalues = 1, 8, 16\n[param CLUSTER_DIMS]\nvalues = 0, 3, 8\n"
                   "[param GROUP]\nvalues = 1, 3, 16\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
                   "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = 16\nblock = 1024\ncluster = CLUSTER\n",

@@ -205,7 +205,8 @@ START_TEST(values_no_tuner_writes)
         "UPDATE measurement SET samples = x'00' WHERE id = 1", "UPDATE measurement SET registers = 'many' WHERE id = 1", "UPDATE toolchain SET nvrtc_version = -1 WHERE id = 1",
         "UPDATE measurement SET launch_json = '{\"launches\":[{\"grid\":\"wide\"}]}' WHERE id = 1", "UPDATE measurement SET launch_json = '[1]' WHERE id = 1",
         "UPDATE measurement SET low_ns = 100.0005, median_ns = 100, high_ns = 99.9995 WHERE id = 1", "UPDATE finalist SET ratio_low = 1.5, ratio_high = 0.5",
-        "UPDATE library_comparison SET best_ratio_low = 2, best_ratio_high = 1", "UPDATE finalist SET median_ns = 50000, low_ns = 50000, high_ns = 50000", "UPDATE finalist SET measurement_id = (SELECT max(id) FROM measurement)", "UPDATE device SET facts_json = '{\"cc\":90,\"cc\":80}' WHERE id = 1",
+        "UPDATE library_comparison SET best_ratio_low = 2, best_ratio_high = 1", "UPDATE library_comparison SET best_ratio_low = 0, best_ratio_high = 0", "UPDATE library_comparison SET best_ratio = 0, best_ratio_low = NULL",
+        "UPDATE library_comparison SET first_ratio = 0", "UPDATE library_comparison SET best_ratio = 2 * best_ratio_high", "UPDATE library_comparison SET best_ns = 0", "UPDATE finalist SET ratio = 3 * ratio_high", "UPDATE finalist SET median_ns = 50000, low_ns = 50000, high_ns = 50000", "UPDATE finalist SET measurement_id = (SELECT max(id) FROM measurement)", "UPDATE device SET facts_json = '{\"cc\":90,\"cc\":80}' WHERE id = 1",
         "UPDATE session SET command = printf('%.*c', 2000000, 'x')", "UPDATE session SET warnings = printf('%.*c', 2000000, 'x')", "UPDATE measurement SET text = printf('%.*c', 2000000, 'x') WHERE id = 1",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {

@@ -1,4 +1,4 @@
-/* Merging: of texts that two files have for one thing, a padded or a garbled one never replaces a good one, whoever comes first; names stay as the first file has them. */
+/* Merging: of texts that two files have for one thing, a padded or a garbled one never replaces a good one, whoever comes first; names stay as the first file has them, and so do expressions and facts that can be read. */
 #include "tests/unit/merge_fixture.h"
 
 enum { THREE = 3 };
@@ -52,19 +52,62 @@ START_TEST(padded_or_garbled_expressions)
 }
 END_TEST
 
-/* Which one is arbitrary, but it is one of them, and neither blanks nor members without a meaning change that. */
-START_TEST(good_expressions_that_differ)
+/* What the database has, or the file named first, stays, and it is told; no text that says something else takes its place, however many its author tries. */
+START_TEST(expressions_that_differ)
 {
-    static const char a[] = SPEC(""), b[] = "{\"format\":1,\"shape\":[{\"name\":\"N\",\"kind\":\"int\"},{\"name\":\"dtype\",\"kind\":\"string\"}],\"constraints\":[{\"name\":\"c\",\"why\":\"w\",\"holds\":\"$N 9 >\"}]}";
-    char *kept = merged(set_spec, get_spec, (const char *const[]){a, b, b});
-    ck_assert(strcmp(kept, a) == 0 || strcmp(kept, b) == 0);
-    const char *loser = strcmp(kept, a) == 0 ? b : a;
-    char *padded = sqlite3_mprintf("%.*s,   \"zz\":\"%0300d\"}", (int)strlen(loser) - 1, loser, 1);
-    char *again = merged(set_spec, get_spec, (const char *const[]){kept, loser, padded});
-    ck_assert_str_eq(again, kept);
-    sqlite3_free(padded);
-    mt_free(again);
-    mt_free(kept);
+    enum { TRIED = 20 };
+    static const char mine[] = SPEC("");
+    make_part(1);
+    for (int i = 0; i < TRIED; i++) {
+        mt_store *store = NULL;
+        mt_merge_counts counts = {0};
+        char forged[600];
+        snprintf(forged, sizeof forged, "{\"format\":1,\"shape\":[{\"name\":\"N\",\"kind\":\"int\"},{\"name\":\"dtype\",\"kind\":\"string\"}],\"constraints\":[{\"name\":\"c\",\"why\":\"%d\",\"holds\":\"$N 9 >\"}]}", i);
+        char *change = sqlite3_mprintf(set_spec, i % 2 ? forged : mine), *other = sqlite3_mprintf(set_spec, i % 2 ? mine : forged);
+        remove(part_path(0));
+        make_part(0);
+        fixture_sql(change);
+        use_db(part_path(1));
+        fixture_sql(other);
+        fixture_stderr_begin();
+        mt_merge *merging = begin(part_path(0), false, &store);
+        ck_ok(merge_file(merging, part_path(0), part_path(1), &counts));
+        finish(merging, store);
+        ck_assert_ptr_nonnull(strstr(fixture_stderr_end(), "has other expressions there (constraints, launches); those that "));
+        char *now = ask_database(part_path(0), get_spec);
+        ck_assert_str_eq(now, i % 2 ? forged : mine);
+        mt_free(now);
+        sqlite3_free(change);
+        sqlite3_free(other);
+    }
+}
+END_TEST
+
+/* The same of a GPU's facts, unless the file knows more of them. */
+START_TEST(facts_that_differ)
+{
+    static const struct { const char *mine, *theirs, *kept; } cases[] = {
+        {"{\"cc\":90,\"sm_count\":132,\"l2_bytes\":5}", "{\"cc\":90,\"sm_count\":132,\"l2_bytes\":6}", "{\"cc\":90,\"sm_count\":132,\"l2_bytes\":5}"},
+        {"{\"cc\":90,\"sm_count\":132,\"l2_bytes\":6}", "{\"cc\":90,\"sm_count\":132,\"l2_bytes\":5}", "{\"cc\":90,\"sm_count\":132,\"l2_bytes\":6}"},
+        {"{\"cc\":90,\"sm_count\":132}", "{\"cc\":90,\"sm_count\":132,\"l2_bytes\":5}", "{\"cc\":90,\"sm_count\":132,\"l2_bytes\":5}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int order[] = {1};
+        mt_merge_counts counts = {0};
+        char *mine = sqlite3_mprintf("UPDATE device SET facts_json = %Q", cases[i].mine), *theirs = sqlite3_mprintf("UPDATE device SET facts_json = %Q", cases[i].theirs);
+        remove(part_path(0));
+        remove(part_path(1));
+        make_part(1);
+        fixture_sql(theirs);
+        make_part(0);
+        fixture_sql(mine);
+        merge(part_path(0), order, 1, false, &counts);
+        char *now = ask_database(part_path(0), "SELECT facts_json FROM device WHERE key LIKE 'h100%'");
+        ck_assert_str_eq(now, cases[i].kept);
+        mt_free(now);
+        sqlite3_free(mine);
+        sqlite3_free(theirs);
+    }
 }
 END_TEST
 
@@ -130,4 +173,4 @@ START_TEST(names_stay)
 }
 END_TEST
 
-FIXTURE_MAIN("merge_said", padded_or_garbled_expressions, good_expressions_that_differ, garbled_expressions_there, padded_or_garbled_facts, names_stay)
+FIXTURE_MAIN("merge_said", padded_or_garbled_expressions, expressions_that_differ, facts_that_differ, garbled_expressions_there, padded_or_garbled_facts, names_stay)

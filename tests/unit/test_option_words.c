@@ -9,7 +9,7 @@
 /* One line a word: the kind's letter and the text. */
 static void words_are(const char *text, const char *expected)
 {
-    static const char letters[] = {[MT_WORD_PLAIN] = 'p', [MT_WORD_FOLDER] = 'I', [MT_WORD_HEADER] = 'h', [MT_WORD_FILE] = 'f', [MT_WORD_OUTPUT] = 'o', [MT_WORD_TARGET] = 't'};
+    static const char letters[] = {[MT_WORD_PLAIN] = 'p', [MT_WORD_FOLDER] = 'I', [MT_WORD_HEADER] = 'h', [MT_WORD_FILE] = 'f', [MT_WORD_OUTPUT] = 'o', [MT_WORD_TARGET] = 't', [MT_WORD_LINKED] = 'l'};
     mt_strbuf all = {0};
     mt_word word;
     mt_error err = {0};
@@ -52,6 +52,7 @@ START_TEST(words_that_name_files)
     words_are("-Xcudafe=--diag_suppress=177 -Xcudafe --display_error_number -Xptxas -O3 -Xptxas --def-load-cache=ca -Xnvvm=-unroll-threshold=400 -Xopt -enable-x=false --no-source-include", "p:-Xcudafe=--diag_suppress=177\np:-Xcudafe=--display_error_number\np:-Xptxas=-O3\np:-Xptxas=--def-load-cache=ca\np:-Xnvvm=-unroll-threshold=400\np:-Xopt=-enable-x=false\np:--no-source-include\n");
     words_are("--pch --pch-dir=d --create-pch=f --instantiate-templates-in-pch=true -o f --stats-file=f -times", "o:--pch\no:--pch-dir=d\no:--create-pch=f\no:--instantiate-templates-in-pch=true\no:-o\np:f\no:--stats-file=f\np:-times\n");
     words_are("-arch=sm_80 --gpu-architecture sm_80 -fdevice-syntax-only -archaic", "t:-arch=sm_80\nt:--gpu-architecture\np:sm_80\nt:-fdevice-syntax-only\np:-archaic\n");
+    words_are("-rdc=true -rdc=false --relocatable-device-code=true -dc --device-c -dlto -optix-ir -rdcx", "l:-rdc=true\np:-rdc=false\nl:--relocatable-device-code=true\nl:-dc\nl:--device-c\nl:-dlto\nl:-optix-ir\np:-rdcx\n");
     words_are("-Dinclude=1 --define-macro=include=1 -O3 -I", "p:-Dinclude=1\np:--define-macro=include=1\np:-O3\nI:\n");
 }
 END_TEST

@@ -319,7 +319,7 @@ static void error_is(const char *text, const char *part)
 START_TEST(what_no_point_can_mend_is_an_error)
 {
     error_is(KERNEL VARIANT "[shape s]\nN = 0\n" OUT LAUNCH, "[arg out] dimension 0 (N) is 0 for shape s: expected at least 1");
-    error_is(KERNEL VARIANT "[shape s]\nN = 9223372036854775807\n" OUT LAUNCH, "[arg out] has more than 2^59 elements for shape s");
+    error_is(KERNEL VARIANT "[shape s]\nN = 9223372036854775807\n" OUT LAUNCH, "[arg out] dimension 0 (N) is 9223372036854775807 for shape s, which makes more elements than the limit of 2^59");
     error_is(REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(N, N - 1)\n", "[arg x] init is uniform(128, 127) for shape s: expected the smaller bound first");
     error_is(LAUNCH_OF("grid = N * 9223372036854775807\nblock = 1\n"), "integer overflow");
     error_is(LAUNCH_OF("grid = N / 3\nblock = 1\n"), "result is not an integer (shape s, at ALGO=v); floor_div(a, b) rounds down, ceil_div(a, b) up");
@@ -368,7 +368,8 @@ END_TEST
 static void check_code(uint64_t threads, uint64_t bytes, mt_kernel_code code, int64_t cc, const char *rule)
 {
     const mt_device_facts facts = {.cc = cc, .regs_per_sm = 65536, .smem_optin = 232448};
-    char *illegal = mt_plan_code_illegal("k", threads, bytes, &code, &facts);
+    const mt_plan_launch launch = {.entry = "k", .grid = {6, 6, 6}, .block = {(uint32_t)threads, 1, 1}, .smem_bytes = (uint32_t)bytes};
+    char *illegal = mt_plan_code_illegal(&launch, &code, &facts);
     ck_assert_msg(rule ? illegal && strstr(illegal, rule) : !illegal, "expected %s, got %s", rule ? rule : "legal", illegal ? illegal : "legal");
     mt_free(illegal);
 }
@@ -376,20 +377,44 @@ static void check_code(uint64_t threads, uint64_t bytes, mt_kernel_code code, in
 /* Registers by cuda_occupancy.h: to warps by 256, and as if to all four parts of an SM. */
 START_TEST(what_only_compiled_code_tells)
 {
-    check_code(1024, 0, (mt_kernel_code){64, 0, 0}, 90, NULL);
-    check_code(1024, 0, (mt_kernel_code){65, 0, 0}, 90, "k: a block of 1024 threads with 65 registers each: the 65536 registers of an SM allow 896 threads");
-    check_code(384, 0, (mt_kernel_code){168, 0, 0}, 90, NULL);
-    check_code(385, 0, (mt_kernel_code){168, 0, 0}, 90, "allow 384 threads");
-    check_code(320, 0, (mt_kernel_code){200, 0, 0}, 60, NULL);
-    check_code(320, 0, (mt_kernel_code){200, 0, 0}, 80, "allow 256 threads");
-    check_code(256, 0, (mt_kernel_code){255, 0, 256}, 90, NULL);
+    check_code(1024, 0, (mt_kernel_code){.registers = 64}, 90, NULL);
+    check_code(1024, 0, (mt_kernel_code){.registers = 65, .static_smem_bytes = 0, .most_threads = 0}, 90, "k: a block of 1024 threads with 65 registers each: the 65536 registers of an SM allow 896 threads");
+    check_code(384, 0, (mt_kernel_code){.registers = 168, .static_smem_bytes = 0, .most_threads = 0}, 90, NULL);
+    check_code(385, 0, (mt_kernel_code){.registers = 168, .static_smem_bytes = 0, .most_threads = 0}, 90, "allow 384 threads");
+    check_code(320, 0, (mt_kernel_code){.registers = 200, .static_smem_bytes = 0, .most_threads = 0}, 60, NULL);
+    check_code(320, 0, (mt_kernel_code){.registers = 200, .static_smem_bytes = 0, .most_threads = 0}, 80, "allow 256 threads");
+    check_code(256, 0, (mt_kernel_code){.registers = 255, .static_smem_bytes = 0, .most_threads = 256}, 90, NULL);
     check_code(1024, 0, (mt_kernel_code){0}, 90, NULL);
-    check_code(128, 0, (mt_kernel_code){16, 0, 64}, 90, "k: a block of 128 threads: its launch bounds allow 64");
-    check_code(64, 232448 - 1024, (mt_kernel_code){16, 1024, 64}, 90, NULL);
-    check_code(64, 232448 - 1023, (mt_kernel_code){16, 1024, 64}, 90, "k: 1024 bytes of static and 231425 of dynamic shared memory: the limit is 232448 in all");
+    check_code(128, 0, (mt_kernel_code){.registers = 16, .static_smem_bytes = 0, .most_threads = 64}, 90, "k: a block of 128 threads: its launch bounds allow 64");
+    check_code(64, 232448 - 1024, (mt_kernel_code){.registers = 16, .static_smem_bytes = 1024, .most_threads = 64}, 90, NULL);
+    check_code(64, 232448 - 1023, (mt_kernel_code){.registers = 16, .static_smem_bytes = 1024, .most_threads = 64}, 90, "k: 1024 bytes of static and 231425 of dynamic shared memory: the limit is 232448 in all");
 }
 END_TEST
 
-UNIT_MAIN("plan", what_only_compiled_code_tells, tensors_scalars_and_general_launches, a_variant_s_launches_replace_the_general_ones, arrays_of_tensor_maps_are_in_bytes, the_reference_s_default_launch,
+/* Launches of 8×6×6 blocks. */
+START_TEST(clusters_of_the_code)
+{
+    static const struct { uint32_t stated[3], code[3]; int64_t most; const char *rule; } cases[] = {
+        {{0}, {0}, 8, NULL}, {{2, 1, 1}, {0}, 8, NULL}, {{0}, {2, 1, 1}, 8, NULL}, {{0}, {2, 2, 2}, 8, NULL}, {{2, 2, 2}, {2, 2, 2}, 8, NULL},
+        {{0}, {3, 1, 1}, 8, "k: of its __cluster_dims__ cluster.x 3 does not divide grid.x 8: the largest up to it that does is 2"},
+        {{0}, {2, 4, 1}, 8, "k: of its __cluster_dims__ cluster.y 4 does not divide grid.y 6: the largest up to it that does is 3"},
+        {{0}, {2, 3, 2}, 8, "k: of its __cluster_dims__ cluster 2×3×2 has 12 blocks: device.max_cluster is 8"},
+        {{0}, {2, 1, 1}, 1, "k: of its __cluster_dims__ cluster of 2 blocks: this GPU has no thread-block clusters"},
+        {{4, 1, 1}, {2, 1, 1}, 8, "k: cluster 4×1×1: its __cluster_dims__ say 2×1×1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const mt_device_facts facts = {.cc = 90, .max_cluster = cases[i].most};
+        mt_plan_launch launch = {.entry = "k", .grid = {8, 6, 6}, .block = {32, 1, 1}};
+        mt_kernel_code code = {.registers = 16};
+        memcpy(launch.cluster, cases[i].stated, sizeof launch.cluster);
+        memcpy(code.cluster, cases[i].code, sizeof code.cluster);
+        char *illegal = mt_plan_code_illegal(&launch, &code, &facts);
+        ck_assert_msg(cases[i].rule ? illegal && strstr(illegal, cases[i].rule) : !illegal, "%zu: expected %s, got %s", i, cases[i].rule ? cases[i].rule : "legal", illegal ? illegal : "legal");
+        mt_free(illegal);
+    }
+}
+END_TEST
+
+UNIT_MAIN("plan", what_only_compiled_code_tells, clusters_of_the_code, tensors_scalars_and_general_launches, a_variant_s_launches_replace_the_general_ones, arrays_of_tensor_maps_are_in_bytes, the_reference_s_default_launch,
           more_than_2_to_the_31_elements, scalars_are_rounded_to_nearest_even_and_checked, rules_of_launches, older_and_smaller_gpus, rules_of_tensor_maps,
           parameters_have_a_limit, what_no_point_can_mend_is_an_error, a_reference_that_can_t_run_is_an_error, every_allocation_may_fail)

@@ -56,7 +56,7 @@ static mt_status add_near_tie(void *context, const mt_near_tie *row, mt_error *e
     (void)err;
     while (rows[at].measurement) at++;
     rows[at] = (mt_finalist_row){.measurement = row->measurement, .median_ns = row->median_ns + 0.5, .low_ns = 90, .high_ns = 110, .ratio = 1 + (double)at / 100, .ratio_low = 0.99,
-                                 .ratio_high = 1.01, .is_tied = true, .is_picked = at == 1};
+                                 .ratio_high = 1.03, .is_tied = true, .is_picked = at == 1};
     return MT_OK;
 }
 
@@ -148,11 +148,13 @@ START_TEST(an_unsound_final_is_left_out)
         {FINAL(ROW("A=1") "}"), "must have one row that is picked"},
         {FINAL(ROW("A=1") ",\"picked\":1}," ROW("A=2") ",\"picked\":1}"), "must have one row that is picked"},
         {FINAL(ROW("A=1") ",\"picked\":1}," ROW("A=1") "}"), "names a variant twice"},
-        {FINAL("{\"v\":\"A=1\",\"ns\":\"x\",\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "no number above 0"},
-        {FINAL("{\"v\":\"A=1\",\"ns\":true,\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "no number above 0"},
-        {FINAL("{\"v\":\"A=1\",\"ns\":3,\"lo\":1,\"hi\":2,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "ns lies outside lo and hi"},
-        {FINAL("{\"v\":\"A=1\",\"ns\":2,\"lo\":3,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "ns lies outside lo and hi"},
-        {FINAL("{\"v\":\"A=1\",\"ns\":9e999,\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "no number above 0"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":\"x\",\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "median_ns is NULL; expected"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":true,\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "median_ns is NULL; expected"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":3,\"lo\":1,\"hi\":2,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "median_ns is 3; expected a time between low_ns (1) and high_ns (2)"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":1,\"lo\":1,\"hi\":1,\"r\":0,\"rl\":0,\"rh\":1,\"picked\":1}"), "ratio is 0; expected a ratio from"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":1,\"lo\":1,\"hi\":1,\"r\":2,\"rl\":1,\"rh\":1.5,\"picked\":1}"), "ratio is 2; expected a ratio between ratio_low (1) and ratio_high (1.5)"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":2,\"lo\":3,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "median_ns is 2; expected a time between low_ns (3) and high_ns (1)"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":9e999,\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "median_ns is inf; expected a time"},
         {"{\"method\":\"dice\",\"rounds\":5,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[]}", "no sound method"},
         {"{\"method\":\"intervals\",\"rounds\":-5,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[]}", "no sound method"},
         {"{\"method\":\"intervals\",\"rounds\":5,\"confidence\":1.95,\"objective\":\"time\",\"rows\":[]}", "no sound method"},
@@ -244,6 +246,50 @@ START_TEST(times_travel)
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison WHERE created_unix_ms = 1000"), 1);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round"), 2);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round WHERE created_unix_ms = 1000"), 1);
+    mt_store_close(store);
+}
+END_TEST
+
+/* A comparison that no tuner writes is named and left out; its row stays, and wins. */
+START_TEST(an_unsound_comparison_is_left_out_alone)
+{
+    static const struct { const char *library, *message; } cases[] = {
+        {"{\"by\":\"x\",\"ns\":5,\"r\":1,\"rl\":0,\"rh\":0}", "\"library\": library_comparison: best_ratio is 1; expected a ratio between best_ratio_low (0) and best_ratio_high (0)"},
+        {"{\"by\":\"x\",\"ns\":5,\"r\":3,\"rl\":1,\"rh\":2}", "best_ratio is 3; expected"},
+        {"{\"by\":\"x\",\"ns\":5,\"r\":0}", "best_ratio is 0; expected a ratio from"},
+        {"{\"by\":\"x\",\"ns\":5,\"r\":1,\"first_r\":0}", "first_ratio is 0; expected"},
+        {"{\"by\":\"x\",\"ns\":0,\"r\":1}", "best_ns is 0; expected a time"},
+        {"{\"by\":\"x\",\"ns\":\"y\",\"r\":1}", "best_ns is NULL; expected a time"},
+        {"{\"by\":\"X\",\"ns\":5,\"r\":1}", "plugin is \"X\"; expected the name of a plugin"},
+        {"{\"by\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\",\"ns\":5,\"r\":1}", "plugin is \"\"; expected the name of a plugin"},
+        {"{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}", "plugin is \"a\"b\"; expected the name of a plugin"},
+        {"{\"ns\":4,\"r\":0.8}", "plugin is \"\"; expected the name of a plugin"},
+        {"{\"by\":\"x\",\"ns\":4}", "best_ratio is NULL; expected a ratio from"},
+        {"[\"x\",4,0.8]", ": is left out: expected an object in \"library\""},
+        {"null", ": is left out: expected an object in \"library\""},
+    };
+    mt_store *store = make_store();
+    const mt_filter filter = only("N=48;dtype=f16");
+    ck_ok(mt_recording_export(store, &filter, in_folder("a.jsonl"), &fixture_err));
+    char *text = text_of(in_folder("a.jsonl")), *row = strstr(strstr(text, "\n{\"v\":\"A=2\""), "}\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_store *other = open_memory();
+        mt_strbuf bad = {0};
+        mt_strbuf_add_bytes(&bad, text, (size_t)(row - text));
+        mt_strbuf_addf(&bad, ",\"library\":%s%s", cases[i].library, row);
+        fixture_stderr_begin();
+        mt_status st = mt_recording_import_bytes(other, mt_strbuf_text(&bad), bad.length, "x.jsonl", MT_ORIGIN_MEASURED, NULL, &fixture_err);
+        const char *said = fixture_stderr_end();
+        ck_ok(st);
+        ck_assert_msg(strstr(said, cases[i].message), "no \"%s\" in: %s", cases[i].message, said);
+        ck_assert_str_eq(best_of(other).variant, "A=2");
+        compared all = {0};
+        ck_ok(mt_query_best(other, NULL, see_library, &all, &fixture_err));
+        ck_assert_int_eq(all.count, 0);
+        mt_strbuf_free(&bad);
+        mt_store_close(other);
+    }
+    mt_free(text);
     mt_store_close(store);
 }
 END_TEST
@@ -370,4 +416,4 @@ START_TEST(code_comes_later)
 }
 END_TEST
 
-FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_left_out, a_library_travels, times_travel, only_what_answers_is_shipped, files_may_be_concatenated, without_winners_there_is_nothing_to_ship, code_comes_later)
+FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_left_out, a_library_travels, an_unsound_comparison_is_left_out_alone, times_travel, only_what_answers_is_shipped, files_may_be_concatenated, without_winners_there_is_nothing_to_ship, code_comes_later)

@@ -35,6 +35,7 @@ START_TEST(test_defaults_in_order)
     tunelookup_result r = find(plan, 128);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
     ck_assert_str_eq(r.variant, "ALGO=plain;B=32");
+    ck_assert_msg(strstr(lookup_explain(&r), "default:  not the first of the kernel's: wide: ") != NULL, "%s", lookup_explain(&r));
     ampere.cc = 100;
     ck_lookup(tunelookup_prepare(db, &ampere, "toy", names, 4, &plan));
     r = find(plan, 128);
@@ -48,6 +49,7 @@ START_TEST(test_defaults_in_order)
     ck_lookup(tunelookup_prepare(db, &ampere, "toy", names, 4, &plan));
     r = find(plan, 128);
     ck_assert_msg(strcmp(r.variant, "ALGO=plain;B=32") == 0, "%s", lookup_explain(&r));
+    ck_assert_msg(strstr(lookup_explain(&r), "default:  not the first of the kernel's: wide: it was wrong, or other bits each time") != NULL, "%s", lookup_explain(&r));
     tunelookup_close(db);
 }
 END_TEST

@@ -192,28 +192,46 @@ START_TEST(test_unsafe_default)
 }
 END_TEST
 
-/* The winner of one workload that computed wrong results on the same shape with another: that one's winner answers both, and where there is none, the next step does. */
-START_TEST(test_wrong_with_another_workload)
+/* The winner of one workload that is not safe on the same shape with another: that one's winner answers both, and where there is none, the next step does. On another shape of the same strings, where it won too, it
+ * answers unless what it did was to compute or write what it should not. */
+static void refuses_winners(mt_outcome_kind kind, bool is_wrong)
 {
-    static const char shape[] = "H=3,5;N=64;dtype=f16", other_shape[] = "H=3,5;N=65;dtype=f16";
+    static const char shape[] = "H=3,5;N=64;dtype=f16", other_shape[] = "H=3,5;N=65;dtype=f16", bf16[] = "H=3,5;N=65;dtype=bf16";
+    const char *said = is_wrong ? "is refused: it computed wrong results or other bits each time, or wrote where it may not, on a shape with these strings"
+                                : "is refused: another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: a fault";
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    lookup_put(&w, other_shape, "one", plain64, 100); /* wrong on another shape: an exact row is exempt */
+    lookup_put(&w, bf16, "one", plain64, 100);
+    lookup_put(&w, other_shape, "one", plain64, 100);
     lookup_put(&w, shape, "one", plain64, 100);
     lookup_put(&w, shape, "two", wide64, 200);
-    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
+    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = kind});
     finish(&w);
     tunelookup_db *db = open_db(0);
     tunelookup_plan *plan = prepare(db, &lookup_h100);
     tunelookup_result r = find(plan, 64);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
     ck_assert_msg(strcmp(r.variant, wide64) == 0, "%s", lookup_explain(&r));
-    ck_assert_str_eq((r = find(plan, 65)).variant, plain64);
+    r = find(plan, 65);
+    ck_assert_msg((strcmp(r.variant, plain64) == 0) != is_wrong, "%s: %s", mt_outcome_name(kind), lookup_explain(&r));
+    if (is_wrong) ck_says(&r, said);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "H[1]", "dtype=bf16"}, 4, &plan));
+    r = find(plan, 65);
+    ck_assert_msg(r.match == TUNELOOKUP_MATCH_EXACT && strcmp(r.variant, plain64) == 0, "%s", lookup_explain(&r));
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "H[1]", "dtype=f16", "workload=one"}, 5, &plan));
     r = find(plan, 64);
     ck_assert_int_ne(r.match, TUNELOOKUP_MATCH_EXACT);
     ck_assert_msg(strcmp(r.variant, plain64) != 0, "%s", lookup_explain(&r));
-    ck_says(&r, "the variant tuned for this GPU and shape is refused: another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results");
+    ck_says(&r, said);
     tunelookup_close(db);
+}
+
+START_TEST(test_winners_that_are_not_safe_elsewhere)
+{
+    enum { WRONG = 4 /* of unsafe[]: they compute or write what they should not */ };
+    for (int i = 0; i < UNSAFE; i++) {
+        refuses_winners(unsafe[i], i < WRONG);
+        remove(fixture_db);
+    }
 }
 END_TEST
 
@@ -267,4 +285,4 @@ START_TEST(test_no_variant_of_the_kernel)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_once, test_many_wrong, test_unsafe_elsewhere, test_unsafe_default, test_launches_that_do_not_fit)
+FIXTURE_MAIN("tunelookup_refused", test_winners_that_are_not_safe_elsewhere, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_once, test_many_wrong, test_unsafe_elsewhere, test_unsafe_default, test_launches_that_do_not_fit)

@@ -12,6 +12,7 @@ enum {
     ATTRIBUTE_PARAMETER = 0x17,       /* u32 unused, u16 ordinal, u16 offset, u32 with the size from bit 18 on */
     ATTRIBUTE_REGISTERS = 0x2f,       /* in .nv.info, of all kernels: u32 symbol, u32 registers */
     ATTRIBUTE_PARAMETER_BYTES = 0x19, /* of all together */
+    ATTRIBUTE_CLUSTER = 0x3d,         /* __cluster_dims__: u32 x, y, z */
     PARAMETER_RECORD = 12,
     SIZE_SHIFT = 18,
     SYMBOL_IS_ENTRY = 0x10 /* in a symbol's st_other: a kernel, not a __device__ function */
@@ -223,8 +224,12 @@ void mt_kernel_code_read(const void *cubin, size_t bytes, const char *entry, uin
     attribute one;
     *code = (mt_kernel_code){.registers = registers_of(image, entry), .static_smem_bytes = static_bytes_of(image, entry, reserved)};
     if (!find_section(image, ".nv.info.", entry, &info)) return;
-    while (next_attribute(&info, &one))
-        if (one.kind == ATTRIBUTE_MOST_THREADS && one.value.bytes == 12) code->most_threads = u32_at(one.value.data) * u32_at(one.value.data + 4) * u32_at(one.value.data + 8);
+    while (next_attribute(&info, &one)) {
+        if (one.value.bytes != 12) continue;
+        const uint32_t xyz[3] = {u32_at(one.value.data), u32_at(one.value.data + 4), u32_at(one.value.data + 8)};
+        if (one.kind == ATTRIBUTE_MOST_THREADS) code->most_threads = xyz[0] * xyz[1] * xyz[2];
+        if (one.kind == ATTRIBUTE_CLUSTER && xyz[0] && xyz[1] && xyz[2]) memcpy(code->cluster, xyz, sizeof xyz);
+    }
 }
 
 /* ---- what can run ---- */

@@ -34,8 +34,7 @@ static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_alg
         const mt_launch *from = launches[i].from;
         MT_TRY(add_kernel(needs, launches[i].entry, algorithm ? algorithm->name : NULL, from->arg_count, mt_spec_place(spec, from->args_line), &kernel, err));
         kernel->named = mt_spec_place(spec, entry_line(spec, from, algorithm));
-        kernel->threads = (uint64_t)launches[i].block[0] * launches[i].block[1] * launches[i].block[2];
-        kernel->smem_bytes = launches[i].smem_bytes;
+        kernel->launch = launches[i];
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
     }
 done:
@@ -192,8 +191,9 @@ static void check_limits(const mt_needs *needs, const char *cubin, size_t bytes,
     for (size_t i = 0; i < needs->kernel_count && !illegal; i++) {
         const mt_needed_kernel *kernel = &needs->kernels[i];
         mt_kernel_code code;
+        if (!kernel->launch.block[0]) continue;
         mt_kernel_code_read(cubin, bytes, kernel->entry, (uint32_t)facts->smem_reserved, &code);
-        illegal = mt_plan_code_illegal(kernel->entry, kernel->threads, kernel->smem_bytes, &code, facts);
+        illegal = mt_plan_code_illegal(&kernel->launch, &code, facts);
     }
     if (illegal) mt_outcome_set(outcome, MT_OUTCOME_ILLEGAL, "%s", illegal);
     mt_free(illegal);
@@ -206,7 +206,7 @@ static void hash_code(const mt_needs *needs, const char *cubin, size_t bytes, mt
     for (size_t i = 0; i < needs->kernel_count; i++) {
         mt_kernel_code code;
         mt_kernel_code_read(cubin, bytes, needs->kernels[i].entry, 0, &code);
-        mt_strbuf_addf(&text, "%u %u ", code.registers, code.most_threads);
+        mt_strbuf_addf(&text, "%u %u %u %u %u ", code.registers, code.most_threads, code.cluster[0], code.cluster[1], code.cluster[2]);
         mt_strbuf_addf(&entries, "%s\n", needs->kernels[i].entry);
     }
     if (mt_code_hash(cubin, bytes, mt_strbuf_text(&entries), hash)) {

@@ -11,7 +11,7 @@ typedef struct mt_needed_kernel {
     const char *algorithm;  /* that launches it, for messages; NULL = the reference, or an input */
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
-    uint64_t threads, smem_bytes; /* of a block, dynamic; 0 = the tool launches it as it may */
+    mt_plan_launch launch;  /* block of 0 = the tool launches it as it may */
     mt_place place, named;  /* of its arguments, and of what names the entry, for messages; path NULL = none */
 } mt_needed_kernel;
 

@@ -192,6 +192,7 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
         mt_compile_macro_hint(request, log, text);
         mt_compile_header_hints(request, log, nvrtc->include_dir, nvrtc->include_searched, text);
         mt_compile_hints(log, text);
+        mt_compile_standard_hint(log, request->options, request->option_count, text);
     }
     if (code != MT_NVRTC_SUCCESS) st = add_failed_log(log, text, err);
     else mt_strbuf_add(text, log); /* read by others, who look for its names */
@@ -206,7 +207,7 @@ static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, mt_
     size_t size = 0;
     int code = nvrtc->api.GetCUBINSize(program, &size);
     if (code != MT_NVRTC_SUCCESS || size == 0)
-        return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC made no cubin (%s): the architecture must be a real one such as sm_90a, and no option may ask for other code (-dlto, -optix-ir)", nvrtc->api.GetErrorString(code));
+        return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC made no cubin (%s): the architecture must be a real one such as sm_90a", nvrtc->api.GetErrorString(code));
     char *cubin = mt_alloc(size, 1);
     if (!cubin) return MT_FAIL(err, MT_ERR_NO_MEMORY, "cubin of %zu bytes", size);
     code = nvrtc->api.GetCUBIN(program, cubin);

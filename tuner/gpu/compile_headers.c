@@ -70,12 +70,12 @@ static bool is_spelled(const mt_compile_request *request, const char *name)
     return is_found;
 }
 
-/* The file of that name beside the source, which only quotes reach; owned. NULL: there is none. */
+/* What of that name lies beside the source, where only quotes reach; owned. NULL: nothing. */
 static char *beside_the_source(const mt_compile_request *request, const char *name)
 {
     char *folder = mt_path_folder(request->source->files[0].path), *path = folder ? mt_path_join(folder, name) : NULL;
     mt_free(folder);
-    if (path && mt_file_exists(path) && !mt_dir_exists(path)) return path;
+    if (path && mt_file_exists(path)) return path;
     mt_free(path);
     return NULL;
 }
@@ -84,7 +84,9 @@ static void tell_of_source(const mt_compile_request *request, const mt_source_fi
 {
     const char *instead = mt_host_header_instead(name), *stub = mt_source_stub_name(includer);
     char *beside = beside_the_source(request, name);
-    if (!is_spelled(request, name))
+    if (beside && mt_dir_exists(beside))
+        mt_strbuf_addf(hints, "msda-tune: %s is a folder: expected the name of a header in it\n", beside);
+    else if (!is_spelled(request, name))
         mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
     else if (beside)
         mt_strbuf_addf(hints, "msda-tune: <%s> is not looked for beside the source, where %s is: expected #include \"%s\", or that file's folder in [kernel] include\n", name, beside, name);
@@ -106,7 +108,7 @@ static void tell_hidden_files(const mt_compile_request *request, mt_strbuf *hint
     for (size_t i = 1; i < request->source->file_count; i++) {
         const char *stub = mt_source_stub_name(&request->source->files[i]);
         char *path = stub ? beside_the_source(request, stub) : NULL;
-        if (path) mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
+        if (path && !mt_dir_exists(path)) mt_strbuf_addf(hints, "msda-tune: <%s> is the tool's own header and not %s: expected #include \"%s\", or that file's folder in [kernel] include\n", stub, path, stub);
         mt_free(path);
     }
 }

@@ -180,3 +180,11 @@ void mt_compile_hints(const char *log, mt_strbuf *hints)
     add_size_hint(log, hints);
     add_name_hint(log, hints);
 }
+
+/* `nvrtc: error: invalid value for --std(-std)`: of other options NVRTC says what it expects. */
+void mt_compile_standard_hint(const char *log, const char *const *options, size_t count, mt_strbuf *hints)
+{
+    if (!strstr(log, "invalid value for --std")) return;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(options[i], "-std=", 5) == 0 || strncmp(options[i], "--std=", 6) == 0) mt_strbuf_addf(hints, "msda-tune: %s is no standard that NVRTC knows: expected c++03, c++11, c++14, c++17 or c++20\n", options[i]);
+}

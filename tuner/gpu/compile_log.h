@@ -17,5 +17,7 @@ const char *mt_compile_first_error(const char *log);
 bool mt_compile_serialized(const char *log, mt_strbuf *why);
 /* Adds lines that tell what to do: an instruction that needs another target, a name that nvcc alone knows, numbers and limit of what is too large. */
 void mt_compile_hints(const char *log, mt_strbuf *hints);
+/* Adds a line that names the language standard which NVRTC does not know, and those that it does. */
+void mt_compile_standard_hint(const char *log, const char *const *options, size_t count, mt_strbuf *hints);
 
 #endif

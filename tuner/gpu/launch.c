@@ -195,12 +195,21 @@ done:
     return code;
 }
 
+/* A driver from before clusters knows none of these attributes, and has no such code. */
+static void read_cluster(mt_gpu *gpu, const mt_ready *ready, uint32_t cluster[3])
+{
+    static const CUfunction_attribute dims[] = {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH};
+    for (int i = 0, value; i < 3; i++) cluster[i] = gpu->cuda.cuFuncGetAttribute(&value, dims[i], ready->function) == CUDA_SUCCESS && value > 0 ? (uint32_t)value : 0;
+    if (!volume(cluster)) memset(cluster, 0, 3 * sizeof *cluster);
+}
+
 /* The driver's limit counts, which registers and launch bounds make; ours only says which of them it was. */
 static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, uint32_t max_threads, mt_strbuf *why)
 {
     uint32_t threads = volume(ready->plan->block);
-    const mt_kernel_code code = {threads > max_threads ? ready->registers : 0, ready->static_smem_bytes, max_threads};
-    char *illegal = mt_plan_code_illegal(ready->plan->entry, threads, ready->plan->smem_bytes, &code, &gpu->facts);
+    mt_kernel_code code = {.registers = threads > max_threads ? ready->registers : 0, .static_smem_bytes = ready->static_smem_bytes, .most_threads = max_threads};
+    read_cluster(gpu, ready, code.cluster);
+    char *illegal = mt_plan_code_illegal(ready->plan, &code, &gpu->facts);
     if (illegal) mt_strbuf_add(why, illegal);
     mt_free(illegal);
     return why->length ? MT_REFUSAL_ILLEGAL : MT_REFUSAL_NONE;

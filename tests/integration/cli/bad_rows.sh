@@ -61,12 +61,13 @@ ask both.sqlite
 "$tool" export --recording --db tuned.sqlite --shape small -o tuned.jsonl >/dev/null
 sed '1s/"format":1,/"format":2,/' tuned.jsonl >unreadable.jsonl
 mt import --as measured --db unreadable2.sqlite unreadable.jsonl
-note "of two expressions that lookups can read one is kept, whatever the order, and that they differ is told"
+note "of two expressions that lookups can read those that are there stay, and that they differ is told"
 cp tuned.sqlite others.sqlite
 sqlite3 others.sqlite "UPDATE kernel SET spec_json = json_set(spec_json, '\$.constraints', json('[{\"name\":\"c\",\"why\":\"w\",\"holds\":\"1\"}]'))"
 cp tuned.sqlite both.sqlite
 mt merge others.sqlite --into both.sqlite
-mt merge both.sqlite --into both2.sqlite
+mt merge others.sqlite both.sqlite --into both2.sqlite
+sqlite3 both2.sqlite "SELECT json_extract(spec_json, '$.constraints[0].holds') FROM kernel"
 note "a knob's default that is no place in its values: listings and reports leave it out, and show the rest"
 for default in -3 1e3 '[1]' 99999 '"x"'; do
   cp tuned.sqlite default.sqlite

@@ -52,3 +52,11 @@ space '128, 512' '/^\[arg a\]/i [param REGS]\nvalues = 32, 200\n'
 tune registers.sqlite
 space '128' 's/^values  = ok$/values  = launch_error/; s/^default = ok/default = launch_error/'
 tune resources.sqlite
+
+note "knobs that stand in the source and change no code: told of IDLE_LATE, not of IDLE_FEW, whose values were never compared, nor of IDLE_GRID, which a launch reads; a second session compiles nothing"
+cp "$data/fake/fake.cu" .
+printf '#if IDLE_LATE + IDLE_FEW + IDLE_GRID\n#endif\n' >>fake.cu
+space '128, 256' '/^\[arg a\]/i [param IDLE_LATE]\nvalues = 1, 2\n\n[param IDLE_FEW]\nvalues = 1, 2\n\n[param IDLE_GRID]\nvalues = 1, 2\n\n[constraint few]\nexpr = (IDLE_FEW == 1) == (BLOCK == 128)\n'
+sed -i 's/^block = BLOCK$/block = BLOCK * IDLE_GRID \/ IDLE_GRID/' fake.ini
+tune idle.sqlite
+tune idle.sqlite

@@ -14,6 +14,7 @@
 #include "tuner/cli/requests/check_types.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output/same_code.h"
 #include "tuner/cli/requests/cover.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/share.h"
@@ -60,19 +61,19 @@ typedef struct checking {
     size_t failed, illegal; /* of them */
     mt_check_json json;
     uint64_t idle;     /* knobs that the source does not hold, by index */
-    mt_check_changes *changes; /* of each algorithm of the spec */
+    mt_same_code codes;
 } checking;
 
 /* The points of one shape and where their compiles stand. */
 typedef struct batch {
     size_t subject, *points, count, submitted, done;
-    mt_check_codes codes;
     uint64_t first_id;
     char **texts;
 } batch;
 
-static void warn(checking *c, const char *text)
+static void warn(void *checking_, const char *text)
 {
+    checking *c = checking_;
     mt_log_warn("%s", text);
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
@@ -113,15 +114,6 @@ done:
     return st;
 }
 
-/* A knob that a launch or an argument reads may well leave the code alone. */
-static void warn_after(checking *c)
-{
-    mt_strbuf text = {0};
-    mt_check_same_code(c->spec, c->changes, c->idle | mt_knobs_of_expressions(c->spec), &text);
-    warn_lines(c, &text);
-    mt_strbuf_free(&text);
-}
-
 static mt_status open_all(checking *c, mt_error *err)
 {
     const check_values *v = c->values;
@@ -139,8 +131,8 @@ static mt_status open_all(checking *c, mt_error *err)
     MT_TRY(warn_before(c, err));
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
-    c->changes = mt_alloc(c->spec->algorithm_count, sizeof *c->changes);
-    if (!c->spaces || !c->changes || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
+    c->codes.spec = c->spec;
+    if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
     MT_TRY(mt_process_limits_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "check: no event loop");
     c->loop_open = true;
@@ -164,7 +156,7 @@ static void close_all(checking *c)
     mt_requested_shapes_free(&c->wanted);
     mt_check_json_free(&c->json);
     mt_free(c->spaces);
-    mt_free(c->changes);
+    mt_same_code_free(&c->codes);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
 }
@@ -221,7 +213,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
     warn_of_default_code(c, b, b->points[i], &event.outcome);
-    if (event.outcome.kind == MT_OUTCOME_OK) mt_check_codes_add(&b->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
+    if (event.outcome.kind == MT_OUTCOME_OK) mt_same_code_add(&c->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
     mt_free(event.cubin_path);
@@ -300,9 +292,8 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
     c->failed += table.failed;
     c->illegal += table.illegal;
-    mt_check_codes_compare(&b.codes, c->spec, c->changes);
+    mt_same_code_end_shape(&c->codes);
 done:
-    mt_check_codes_free(&b.codes);
     for (size_t i = 0; b.texts && i < b.count; i++) mt_free(b.texts[i]);
     mt_free(b.texts);
     mt_free(b.points);
@@ -325,7 +316,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(open_all(&c, err));
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, err));
-    warn_after(&c);
+    mt_same_code_tell(&c.codes, c.idle, warn, &c);
     st = judge(&c, err);
 done:
     if (st != MT_OK && !(st == MT_ERR_COMPILE && c.failed)) mt_check_json_message(&c.json, &c.source, "error", err->message); /* of variants that did not compile the logs are there */

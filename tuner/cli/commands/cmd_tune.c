@@ -219,6 +219,12 @@ static void warn_of_idle_knobs(const tuning *t)
     mt_strbuf_free(&text);
 }
 
+static void warn(void *context, const char *text)
+{
+    (void)context;
+    mt_log_warn("%s", text);
+}
+
 static mt_status prepare_real(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
@@ -447,6 +453,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st != MT_OK) goto done;
     if (t->evaluator->is_recorded && v->time_s > 0) mt_log_warn("--time %g: a recording is replayed, which takes seconds; it ends by --budget, not by time", v->time_s);
     t->display.facts = &t->evaluator->facts;
+    if (!t->evaluator->is_recorded) t->display.codes.spec = t->spec;
     t->display.is_recorded = t->evaluator->is_recorded;
     t->display.wants_view = v->progress;
     t->display.is_verbose = v->verbose;
@@ -478,6 +485,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_watch_end(&t->watch);
     mt_display_end(&t->display);
     print_end(t, &result);
+    mt_same_code_tell(&t->display.codes, mt_idle_knobs(t->spec, &t->source), warn, NULL); /* those of which words told before */
     if (st == MT_ERR_COMPILE) st = judge_compiler(t, err);
     if (st == MT_OK && result.interrupted) st = MT_ERR_INTERRUPTED;
     mt_error of_sibling;
@@ -487,6 +495,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
     mt_watch_end(&t->watch);
+    mt_same_code_free(&t->display.codes);
     mt_fixed_points_free(&points);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
@@ -503,12 +512,6 @@ static mt_status run_space(const mt_arguments *arguments, const tune_values *val
 }
 
 /* ---- --from-misses ---- */
-
-static void skipped_line(void *context, const char *message)
-{
-    (void)context;
-    mt_log_warn("%s", message);
-}
 
 /* Kernels that were met, by an index of a miss of theirs. A log of more is no log of a program. */
 enum { MOST_KERNELS = 64 };
@@ -551,7 +554,7 @@ static mt_status run_misses(const mt_arguments *arguments, mt_error *err)
     kernels_met met = {.count = 0};
     mt_status st;
     double deadline_s = (double)mt_clock_now_ns() / 1e9 + v->time_s;
-    MT_TRY(mt_misses_read(v->from_misses, skipped_line, NULL, &misses, err));
+    MT_TRY(mt_misses_read(v->from_misses, warn, NULL, &misses, err));
     if (misses.dropped) mt_log_warn("%s: %lld misses were not counted by shape, because the programs' tables were full; they should flush more often", v->from_misses, (long long)misses.dropped);
     for (size_t i = 0; i < misses.count; i++) {
         double left_s = deadline_s - (double)mt_clock_now_ns() / 1e9;

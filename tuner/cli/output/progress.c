@@ -229,6 +229,15 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     show(display, true);
 }
 
+/* What the database knew may be another compiler's. */
+static void note_code(mt_display *display, const char *variant, const mt_outcome *outcome)
+{
+    mt_point point;
+    mt_error ignored;
+    if (!display->codes.spec || !*outcome->cubin.hex || mt_point_parse(display->codes.spec, variant, &point, &ignored) != MT_OK) return;
+    mt_same_code_add(&display->codes, &point, &outcome->cubin);
+}
+
 static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
 {
     mt_display *display = context;
@@ -238,6 +247,7 @@ static void evaluated(void *context, size_t done, size_t total, const char *vari
     display->measured += !known;
     display->best_ns = best_ns;
     mt_summary_count(&display->counts, variant, outcome);
+    if (!known) note_code(display, variant, outcome);
     show(display, false);
 }
 
@@ -252,6 +262,7 @@ static void subject_end(void *context, const mt_space *space, const mt_workload 
     mt_display_clear(display);
     mt_summary_print(display->summary, space, workload, display->facts, display->is_recorded, summary, &display->counts, display->is_verbose);
     fflush(display->summary);
+    if (display->codes.spec) mt_same_code_end_shape(&display->codes);
     display->subjects_ended++;
 }
 

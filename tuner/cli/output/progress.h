@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tuner/base/strbuf.h"
+#include "tuner/cli/output/same_code.h"
 #include "tuner/cli/output/summary.h"
 #include "tuner/session/session.h"
 
@@ -23,6 +24,7 @@ typedef struct mt_display {
     const mt_device_facts *facts;
     bool is_recorded;
     size_t subjects_ended;
+    mt_same_code codes;          /* of what was compiled; its owner frees it. spec NULL: none are noted */
     /* private from here */
     char title[160];
     size_t done, total, measured;

@@ -70,9 +70,10 @@ char *mt_plan_illegal(const mt_env *env, const mt_plan *plan);
 typedef struct mt_kernel_code { /* what a compiler made of a kernel */
     uint32_t registers, static_smem_bytes;
     uint32_t most_threads;    /* of a block, by its launch bounds; 0 = as many as the device allows */
+    uint32_t cluster[3];      /* __cluster_dims__ of the source; 0,0,0 = none */
 } mt_kernel_code;
 
-/* The rules that the plan alone could not tell: why a block of so many threads and bytes of dynamic shared memory can't run this code, with the numbers (mt_free); NULL = it can. */
-char *mt_plan_code_illegal(const char *entry, uint64_t threads, uint64_t dynamic_bytes, const mt_kernel_code *code, const mt_device_facts *facts);
+/* The rules that the plan alone could not tell: why this code can't be launched so, with the numbers (mt_free); NULL = it can. Of the launch block, dynamic shared memory, grid and cluster count. */
+char *mt_plan_code_illegal(const mt_plan_launch *launch, const mt_kernel_code *code, const mt_device_facts *facts);
 
 #endif

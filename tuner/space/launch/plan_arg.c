@@ -69,8 +69,8 @@ static mt_status plan_tensor(mt_planner *planner, size_t index)
         MT_TRY(check_dim(planner, arg, i, tensor->dims[i]));
         bool overflows = __builtin_mul_overflow(tensor->elements, (uint64_t)tensor->dims[i], &tensor->elements);
         if (overflows || tensor->elements > byte_limit / 8) {
-            return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] has more than 2^59 elements for shape %s", place.path, place.line, arg->name,
-                           mt_env_shape(planner->env)->name);
+            return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dimension %zu (%s) is %" PRId64 " for shape %s, which makes more elements than the limit of 2^59", place.path, place.line, arg->name, i,
+                           arg->shape.items[i].source, tensor->dims[i], mt_env_shape(planner->env)->name);
         }
     }
     tensor->bytes = tensor->elements * mt_dtype_bytes(tensor->dtype);

@@ -56,9 +56,8 @@ static uint32_t largest_divisor(uint32_t whole, uint64_t limit)
     return 1;
 }
 
-static char *check_cluster(const mt_plan_launch *launch, const mt_device_facts *facts, const char *title)
+static char *check_cluster(const mt_plan_launch *launch, const uint32_t cluster[3], const mt_device_facts *facts, const char *title)
 {
-    const uint32_t *cluster = launch->cluster;
     uint64_t blocks = product(cluster);
     if (cluster[0] == 0) return NULL;
     if (facts->max_cluster <= 1) {
@@ -143,7 +142,7 @@ static char *check_launch(const mt_env *env, const mt_plan *plan, const char *ki
     snprintf(title, sizeof title, "[%s %s%s%d]", kind, from->algorithm ? from->algorithm : "", from->algorithm ? " " : "", from->number);
     if (!broken) broken = check_block(launch, title);
     if (!broken) broken = check_shared_memory(launch, facts, title);
-    if (!broken) broken = check_cluster(launch, facts, title);
+    if (!broken) broken = check_cluster(launch, launch->cluster, facts, title);
     if (!broken) broken = check_blocks_per_sm(launch, facts, title);
     if (!broken) broken = check_resident(launch, facts, title);
     if (!broken) broken = check_parameters(plan, launch, facts, title);
@@ -253,14 +252,26 @@ static uint64_t most_threads_by_registers(uint32_t registers, const mt_device_fa
     return of_a_warp && facts->regs_per_sm ? (uint64_t)facts->regs_per_sm / of_a_warp / parts * parts * WARP : threads_limit;
 }
 
-char *mt_plan_code_illegal(const char *entry, uint64_t threads, uint64_t dynamic_bytes, const mt_kernel_code *code, const mt_device_facts *facts)
+/* What the source fixes, the .ini may say too. */
+static char *check_code_cluster(const mt_plan_launch *launch, const uint32_t cluster[3], const mt_device_facts *facts)
 {
-    uint64_t most = most_threads_by_registers(code->registers, facts);
+    char title[160];
+    bool differs = launch->cluster[0] && memcmp(launch->cluster, cluster, sizeof launch->cluster) != 0;
+    if (cluster[0] && differs)
+        return rule("%s: cluster %" PRIu32 "×%" PRIu32 "×%" PRIu32 ": its __cluster_dims__ say %" PRIu32 "×%" PRIu32 "×%" PRIu32, launch->entry, launch->cluster[0], launch->cluster[1], launch->cluster[2], cluster[0],
+                    cluster[1], cluster[2]);
+    snprintf(title, sizeof title, "%s: of its __cluster_dims__", launch->entry);
+    return check_cluster(launch, cluster, facts, title);
+}
+
+char *mt_plan_code_illegal(const mt_plan_launch *launch, const mt_kernel_code *code, const mt_device_facts *facts)
+{
+    uint64_t threads = product(launch->block), most = most_threads_by_registers(code->registers, facts);
     if (threads > most)
-        return rule("%s: a block of %" PRIu64 " threads with %" PRIu32 " registers each: the %" PRId64 " registers of an SM allow %" PRIu64 " threads", entry, threads, code->registers, facts->regs_per_sm, most);
+        return rule("%s: a block of %" PRIu64 " threads with %" PRIu32 " registers each: the %" PRId64 " registers of an SM allow %" PRIu64 " threads", launch->entry, threads, code->registers, facts->regs_per_sm, most);
     if (code->most_threads && threads > code->most_threads)
-        return rule("%s: a block of %" PRIu64 " threads: its launch bounds allow %" PRIu32, entry, threads, code->most_threads);
-    if (facts->smem_optin && code->static_smem_bytes + dynamic_bytes > (uint64_t)facts->smem_optin)
-        return rule("%s: %" PRIu32 " bytes of static and %" PRIu64 " of dynamic shared memory: the limit is %" PRId64 " in all (device.smem_optin)", entry, code->static_smem_bytes, dynamic_bytes, facts->smem_optin);
-    return NULL;
+        return rule("%s: a block of %" PRIu64 " threads: its launch bounds allow %" PRIu32, launch->entry, threads, code->most_threads);
+    if (facts->smem_optin && (uint64_t)code->static_smem_bytes + launch->smem_bytes > (uint64_t)facts->smem_optin)
+        return rule("%s: %" PRIu32 " bytes of static and %" PRIu32 " of dynamic shared memory: the limit is %" PRId64 " in all (device.smem_optin)", launch->entry, code->static_smem_bytes, launch->smem_bytes, facts->smem_optin);
+    return check_code_cluster(launch, code->cluster, facts);
 }

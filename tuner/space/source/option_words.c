@@ -88,6 +88,8 @@ static const struct { const char *text; enum { ANYWHERE, BEGINNING, NAME } place
     {"pch", ANYWHERE, MT_WORD_OUTPUT}, {"output-file", ANYWHERE, MT_WORD_OUTPUT}, {"stats-file", ANYWHERE, MT_WORD_OUTPUT}, {"device-time-trace", ANYWHERE, MT_WORD_OUTPUT},
     {"-time", NAME, MT_WORD_OUTPUT}, {"--time", NAME, MT_WORD_OUTPUT}, {"-o", NAME, MT_WORD_OUTPUT},
     {"-arch", NAME, MT_WORD_TARGET}, {"--gpu-architecture", NAME, MT_WORD_TARGET}, {"-fdevice-syntax-only", NAME, MT_WORD_TARGET}, {"--fdevice-syntax-only", NAME, MT_WORD_TARGET},
+    {"-rdc=true", NAME, MT_WORD_LINKED}, {"--relocatable-device-code=true", NAME, MT_WORD_LINKED}, {"-dc", NAME, MT_WORD_LINKED}, {"--device-c", NAME, MT_WORD_LINKED}, {"-dlto", NAME, MT_WORD_LINKED},
+    {"--dlink-time-opt", NAME, MT_WORD_LINKED}, {"-optix-ir", NAME, MT_WORD_LINKED}, {"--optix-ir", NAME, MT_WORD_LINKED},
 };
 
 static bool is_refused(const char *word, size_t i)
@@ -115,6 +117,7 @@ const char *mt_word_refusal(mt_word_kind kind)
     case MT_WORD_FILE: return "the tool can't see which files this reads; expected options written out, and headers by -I, -include or [kernel] include";
     case MT_WORD_OUTPUT: return "this writes a file, and compiles have no place for one: many run at a time, and none where the code is known already; expected no such option";
     case MT_WORD_TARGET: return "the GPU, or --arch, says what is compiled for; expected no such option";
+    case MT_WORD_LINKED: return "this makes code that only a linker makes whole, and no GPU loads; expected no such option";
     default: return NULL;
     }
 }

@@ -14,7 +14,8 @@ typedef enum mt_word_kind {
     MT_WORD_HEADER, /* of -include: the text is the path */
     MT_WORD_FILE,   /* names a file that the tool can't follow: @file, precompiled headers, what is handed on unseen */
     MT_WORD_OUTPUT, /* makes the compiler write a file */
-    MT_WORD_TARGET  /* says what is compiled for, or that nothing is */
+    MT_WORD_TARGET, /* says what is compiled for, or that nothing is */
+    MT_WORD_LINKED  /* asks for code that only a linker makes whole */
 } mt_word_kind;
 
 typedef struct mt_word {

@@ -79,6 +79,7 @@ typedef struct mt_choice { const char *name; int value; } mt_choice; /* arrays e
 typedef struct mt_range { double low, high; bool low_open; } mt_range;
 
 mt_status mt_parse_text(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
+mt_status mt_parse_options(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);    /* char *, quotes included */
 mt_status mt_parse_identifier(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *); /* char * */
 mt_status mt_parse_path(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
 mt_status mt_parse_bool(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool */

@@ -40,7 +40,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "points", mt_parse_flag, is_recorded, origins_of_points),
     NAMES(mt_spec, "source", mt_parse_source, source, NULL),
     NAMES(mt_spec, "reference", mt_parse_reference, reference, NULL),
-    NAMES(mt_spec, "options", mt_parse_text, options, NULL),
+    NAMES(mt_spec, "options", mt_parse_options, options, NULL),
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
 };
@@ -64,7 +64,7 @@ static const mt_key_rule workload_rules[] = { /* and free names */
 static const mt_key_rule algorithm_rules[] = {
     NAMES(mt_algorithm, "entry", mt_parse_identifier, entry, NULL),
     NAMES(mt_algorithm, "doc", mt_parse_text, doc, NULL),
-    NAMES(mt_algorithm, "options", mt_parse_text, options, NULL),
+    NAMES(mt_algorithm, "options", mt_parse_options, options, NULL),
     NAMES(mt_algorithm, "yardstick", mt_parse_bool, is_yardstick, NULL),
     NAMES(mt_algorithm, "bake", mt_parse_bake, bake, NULL),
     LATER(mt_algorithm, "requires", mt_parse_requires, requires_expr, NULL),

@@ -17,6 +17,12 @@ mt_status mt_parse_text(mt_reader *reader, const mt_key_rule *rule, const mt_ini
     return *target ? MT_OK : mt_reader_no_memory(reader, err);
 }
 
+/* Whose quotes hold words together, also where they stand around all of it. */
+mt_status mt_parse_options(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    return mt_parse_text(reader, rule, entry, entry->value, object, err);
+}
+
 mt_status mt_parse_identifier(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
                               mt_error *err)
 {
