@@ -96,17 +96,17 @@ static void add_levels(const mt_report_subject *s, const bool *is_chosen, mt_str
 static void add_order(const mt_report_subject *s, const bool *is_chosen, mt_strbuf *json)
 {
     mt_strbuf seconds = {0};
-    mt_timeline line = mt_timeline_begin();
+    mt_timeline line = mt_timeline_begin(s);
     mt_json_name(json, "e");
     mt_strbuf_add_char(json, '[');
     for (size_t i = 0, n = 0; i < s->count; i++) {
-        double at = mt_timeline_next(&line, &s->rows[i]);
+        mt_timeline_next(&line, &s->rows[i]);
         if (!is_chosen[i]) continue;
-        mt_strbuf_addf(json, "%s%zu", n ? "," : "", i + 1);
-        mt_strbuf_addf(&seconds, "%s%.6g", n ? "," : "", at);
-        n++;
+        mt_strbuf_addf(json, "%s%zu", n ? "," : "", line.evaluation);
+        if (n++) mt_strbuf_add_char(&seconds, ',');
+        mt_json_double(&seconds, line.seconds, 6);
     }
-    mt_strbuf_addf(json, "],\"t\":[%s]", mt_strbuf_text(&seconds));
+    mt_strbuf_addf(json, "],\"t\":[%s]", s->is_clocked ? mt_strbuf_text(&seconds) : "");
     json->failed = json->failed || seconds.failed;
     mt_strbuf_free(&seconds);
 }
@@ -128,19 +128,21 @@ static void add_points(const mt_report_subject *s, const bool *is_chosen, mt_str
     mt_strbuf_add_char(json, '}');
 }
 
-/* The best so far whenever it changed: [evaluation, seconds, µs]. */
+/* The best so far whenever it changed: [evaluation, seconds, µs]; the seconds are null where no session measured. */
 static void add_steps(const mt_report_subject *s, mt_strbuf *json)
 {
-    double best = INFINITY, seconds = 0;
-    mt_timeline line = mt_timeline_begin();
+    double best = INFINITY;
+    mt_timeline line = mt_timeline_begin(s);
     mt_strbuf_add(json, ",\"steps\":[");
     bool is_first = true;
     for (size_t i = 0; i < s->count; i++) {
-        seconds = mt_timeline_next(&line, &s->rows[i]);
+        mt_timeline_next(&line, &s->rows[i]);
         bool is_better = s->rows[i].kind == MT_OUTCOME_OK && s->rows[i].is_timed && s->rows[i].median_ns < best;
         if (is_better) best = s->rows[i].median_ns;
         if (!isfinite(best) || !(is_better || i + 1 == s->count)) continue;
-        mt_strbuf_addf(json, "%s[%zu,%.6g,%.6g]", is_first ? "" : ",", i + 1, seconds, best / 1e3);
+        mt_strbuf_addf(json, "%s[%zu,", is_first ? "" : ",", line.evaluation);
+        mt_json_double(json, line.seconds, 6);
+        mt_strbuf_addf(json, ",%.6g]", best / 1e3);
         is_first = false;
     }
     mt_strbuf_add_char(json, ']');
@@ -236,7 +238,7 @@ static void add_arms(const mt_report_subject *s, mt_strbuf *json)
 static void add_numbers(const mt_report_subject *s, mt_strbuf *json)
 {
     const struct { const char *name; double value; } numbers[] = {
-        {"total", (double)s->count}, {"best", s->best_ns / 1e3}, {"low", s->best_low_ns / 1e3}, {"high", s->best_high_ns / 1e3}, {"default", s->default_ns / 1e3},
+        {"best", s->best_ns / 1e3}, {"low", s->best_low_ns / 1e3}, {"high", s->best_high_ns / 1e3}, {"default", s->default_ns / 1e3},
         {"baseline", s->baseline_ns / 1e3}, {"floor", s->floor_ns / 1e3}, {"flops", s->flops}, {"bytes", s->dram_bytes}, {"fastest", mt_knobs_fastest(s) / 1e3}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         mt_json_name(json, numbers[i].name);
@@ -313,11 +315,10 @@ static void add_kinds(mt_strbuf *json)
     mt_strbuf_add_char(json, '[');
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_strbuf_addf(json, "%s\"%s\"", kind ? "," : "", mt_outcome_name((mt_outcome_kind)kind));
     mt_strbuf_add_char(json, ']');
-    mt_json_name(json, "failures"); /* the names of those kinds that were run, or tried to, and have no time */
+    mt_json_name(json, "failures"); /* the names of those kinds that were evaluated and have no time */
     mt_strbuf_add_char(json, '[');
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        const mt_row row = {.kind = (mt_outcome_kind)kind};
-        if (mt_row_has_failed(&row)) mt_strbuf_addf(json, "%s\"%s\"", json->text[json->length - 1] == '[' ? "" : ",", mt_outcome_name(row.kind));
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) mt_strbuf_addf(json, "%s\"%s\"", json->text[json->length - 1] == '[' ? "" : ",", mt_outcome_name((mt_outcome_kind)kind));
     }
     mt_strbuf_add_char(json, ']');
 }

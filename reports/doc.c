@@ -256,7 +256,7 @@ void mt_doc_explain(mt_doc *doc, const char *name, const mt_explanation *list)
     for (; list->text; list++)
         if (is_needed(table, list)) mt_strbuf_addf(&note, note.length ? " %s" : "%s", list->text);
     doc->failed = note.failed;
-    if (note.length) mt_doc_note(doc, "%s", mt_strbuf_text(&note));
+    if (note.length) add_block(doc, MT_BLOCK_NOTE, name, mt_strbuf_take(&note));
     mt_strbuf_free(&note);
 }
 

@@ -43,7 +43,7 @@ typedef enum mt_block_kind { MT_BLOCK_NOTE, MT_BLOCK_FIGURE, MT_BLOCK_TABLE, MT_
 
 typedef struct mt_block {
     mt_block_kind kind;
-    char *name;               /* table, chart: identifier; figure: what it is of */
+    char *name;               /* table, chart: identifier; figure: what it is of; note: the table that it explains, NULL = none */
     char *text;               /* note: the text; figure: the value; table: caption; chart: what it shows, in words */
     const mt_column *columns; /* table; static */
     size_t column_count;

@@ -68,7 +68,7 @@ static void add_ablation(const mt_report_subject *s, const mt_knob_effect *effec
     (void)effects, (void)order;
     for (size_t i = 0; best && i < s->count; i++) {
         const mt_row *row = &s->rows[i];
-        size_t k = row->is_newest && (row->is_timed || mt_row_has_failed(row)) ? only_difference(s, best, row) : s->knob_count;
+        size_t k = row->is_newest && (row->is_timed || mt_outcome_is_failure(row->kind)) ? only_difference(s, best, row) : s->knob_count;
         if (k == s->knob_count || !may_add(l)) continue;
         mt_doc_subject(doc, s->place, s->label);
         mt_doc_text(doc, s->knobs[k].name);
