@@ -51,8 +51,8 @@ for db, gpu, kernel, shape in (("foreign.sqlite", "recorded:a100-pcie", "convolu
     row = next(r for r in answers(db) if r["Kernel"] == kernel)
     assert lookup(db, gpu, kernel, shape).returncode == 4
     assert (row["Exactly"], row["Not exactly"]) == ("0", "1") and row["Others get"].startswith("nothing"), row
-row = next(r for r in answers("shipped.sqlite") if r["Kernel"] == "softmax" and r["GPU"] == "NVIDIA H200")
-names = {s["shape"] for s in json.loads(run("show", "--db", "shipped.sqlite", "--kernel", "softmax", "--json"))}
-exact = sum(json.loads(lookup("shipped.sqlite", "h200", "softmax", name).stdout)["match"] == "exact" for name in names)
+row = next(r for r in answers("shipped.sqlite") if r["Kernel"] == "resample" and r["GPU"] == "NVIDIA H200")
+names = {s["shape"] for s in json.loads(run("show", "--db", "shipped.sqlite", "--kernel", "resample", "--json"))}
+exact = sum(json.loads(lookup("shipped.sqlite", "h200", "resample", name).stdout)["match"] == "exact" for name in names)
 assert 0 < exact == int(row["Exactly"]) and exact + int(row["Not exactly"]) == len(names), (exact, len(names), row)
 EOF
