@@ -31,16 +31,18 @@ static int by_time(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x->id > y->id) - (x->id < y->id);
 }
 
-/* is_chosen[count]: the fastest third of `most`, and evenly of the rest in the order of time, so that what is drawn has the shape of all. */
+/* is_chosen[count], of what was evaluated: the fastest third of `most`, and evenly of the rest in the order of time, so that what is drawn has the shape of all. */
 static bool choose(const mt_report_subject *s, size_t most, bool *is_chosen)
 {
     const mt_row **sorted = mt_alloc(s->count, sizeof *sorted);
     if (!sorted) return false;
-    for (size_t i = 0; i < s->count; i++) sorted[i] = &s->rows[i];
-    qsort(sorted, s->count, sizeof *sorted, by_time);
-    size_t first = s->count <= most ? s->count : most / 3, rest = most - first;
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (mt_outcome_is_run(s->rows[i].kind)) sorted[count++] = &s->rows[i];
+    qsort(sorted, count, sizeof *sorted, by_time);
+    size_t first = count <= most ? count : most / 3, rest = most - first;
     for (size_t i = 0; i < first; i++) is_chosen[sorted[i] - s->rows] = true;
-    for (size_t i = 0; first < s->count && i < rest; i++) is_chosen[sorted[first + i * (s->count - first) / rest] - s->rows] = true;
+    for (size_t i = 0; first < count && i < rest; i++) is_chosen[sorted[first + i * (count - first) / rest] - s->rows] = true;
     mt_free(sorted);
     return true;
 }
@@ -289,7 +291,7 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
     mt_knobs_rank(s, effects, order);
     add_knobs(s, effects, json);
     add_ranked(s, order, json);
-    add_pairs(s, effects, order, *drawn - before < s->count, json);
+    add_pairs(s, effects, order, *drawn - before < s->evaluations, json);
     add_points(s, is_chosen, json);
     mt_strbuf_add_char(json, '}');
 done:
@@ -339,7 +341,7 @@ mt_status mt_charts_add(const mt_report_data *data, mt_doc *doc, mt_error *err)
     for (; count < data->count && doc->shared.length < MOST_BYTES; count++) {
         if (count) mt_strbuf_add(&doc->shared, ",\n");
         MT_TRY(add_subject(chosen[count], most, &drawn, &doc->shared, err));
-        rows += chosen[count]->count;
+        rows += chosen[count]->evaluations;
     }
     mt_strbuf_add_char(&doc->shared, ']');
     if (count < data->count) mt_doc_note(doc, "%zu of %zu subjects have charts of their own: those of today's sources with most evaluations. Tables hold or sum up all.", count, data->count);

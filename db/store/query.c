@@ -201,7 +201,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
 mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, count(m.id) FROM device d JOIN subject s ON s.device_id = d.id "
+    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, sum(" MT_IS_RUN("m") ") FROM device d JOIN subject s ON s.device_id = d.id "
                                     "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
                                     MT_IN(MT_TEXT(origin ? mt_origin_name(*origin) : NULL)), &st, err);
     while (mt_sql_each(store, &rows, "read devices", &st, err)) {

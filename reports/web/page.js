@@ -191,6 +191,10 @@
     for (const box of document.querySelectorAll('main .t')) box.classList.toggle('off', id !== null && !box.querySelector(`td[data-s="${id}"]`));
     for (const group of document.querySelectorAll('main .group')) group.classList.toggle('off', id !== null && !group.querySelector(`td[data-s="${id}"]`));
     for (const section of document.querySelectorAll('main section')) {
+      for (const note of section.querySelectorAll(':scope > p')) { // a note whose tables have no row of the shape explains nothing
+        const about = note.dataset.of ? `[id="table-${note.dataset.of}"], [id^="table-${note.dataset.of}-"]` : 'table';
+        note.classList.toggle('off', id !== null && ![...section.querySelectorAll(about)].some((table) => table.querySelector(`td[data-s="${id}"]`)));
+      }
       const isOff = id !== null && !section.querySelector(`td[data-s="${id}"], figure[data-own]`);
       section.classList.toggle('off', isOff);
       document.querySelector(`nav a[href="#${section.id}"]`)?.parentElement.classList.toggle('off', isOff);
