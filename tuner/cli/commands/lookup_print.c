@@ -253,27 +253,14 @@ static void add_other_source(mt_strbuf *text, const mt_lookup_query *asked, cons
     mt_strbuf_addf(text, "note:     the answer is of another state of the source (%.8s) than --space names (%.8s)\n", result->kernel_key, asked->space_key);
 }
 
-/* A command to be copied, broken before options as a shell takes it. */
-static void print_command(FILE *out, const char *line)
-{
-    enum { INDENT = 11 };
-    for (size_t length, column = 0; *line; line += length, column += length) {
-        const char *next = strstr(line + 1, " --");
-        length = next ? (size_t)(next - line) : strlen(line);
-        if (column && column + length + strlen(" \\") > MT_PAGE_COLUMNS) fprintf(out, " \\\n%*s", INDENT, ""), column = INDENT;
-        fprintf(out, "%.*s", (int)length, line);
-    }
-    fprintf(out, "\n");
-}
-
-/* Lines fit the page. Those that begin with a blank are commands. */
+/* Lines fit the page; those that begin with a blank are commands to be copied, which stay whole. */
 static void print_lines(FILE *out, const char *text)
 {
     enum { INDENT = 10 };
     for (size_t length; *text; text += length + (text[length] == '\n')) {
         length = strcspn(text, "\n");
         char *line = mt_strndup(text, length);
-        if (line && *line == ' ') print_command(out, line);
+        if (line && *line == ' ') fprintf(out, "%s\n", line);
         else if (line) mt_print_wrapped(out, line, INDENT, NULL);
         mt_free(line);
     }
