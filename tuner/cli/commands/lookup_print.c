@@ -253,14 +253,14 @@ static void add_other_source(mt_strbuf *text, const mt_lookup_query *asked, cons
     mt_strbuf_addf(text, "note:     the answer is of another state of the source (%.8s) than --space names (%.8s)\n", result->kernel_key, asked->space_key);
 }
 
-/* Lines fit the page; those that begin with a blank are commands to be copied, which stay whole. */
+/* Lines fit the page; those that begin with a blank are commands to be copied, which stay whole, or end with a colon and say whose. */
 static void print_lines(FILE *out, const char *text)
 {
     enum { INDENT = 10 };
     for (size_t length; *text; text += length + (text[length] == '\n')) {
         length = strcspn(text, "\n");
         char *line = mt_strndup(text, length);
-        if (line && *line == ' ') fprintf(out, "%s\n", line);
+        if (line && *line == ' ' && text[length - 1] != ':') fprintf(out, "%s\n", line);
         else if (line) mt_print_wrapped(out, line, INDENT, NULL);
         mt_free(line);
     }
