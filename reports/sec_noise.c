@@ -11,7 +11,8 @@ typedef struct state {
     mt_doc *doc;
     const mt_report_subject *subject;
     mt_strbuf *json;
-    size_t rows, untimed; /* untimed: finalists that no final of this tool timed again */
+    size_t rows;
+    bool has_untimed; /* finalists without rounds */
 } state;
 
 /* ---- near-ties ---- */
@@ -39,7 +40,7 @@ static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error 
 {
     state *s = context;
     (void)err;
-    if (!f->round_count) s->untimed++;
+    s->has_untimed |= !f->round_count;
     if (s->rows++ >= s->context->most_rows) return MT_OK;
     mt_doc_subject(s->doc, s->subject->place, s->subject->label);
     const double numbers[] = {f->median_ns / 1e3, told(s, f->low_ns), told(s, f->high_ns), f->ratio, f->ratio_low, f->ratio_high};
@@ -270,7 +271,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_drift(&s, err));
     MT_TRY(add_all_l2_states(&s, err));
     mt_doc_explain(doc, "ties", of_ties);
-    if (s.untimed) mt_doc_note(doc, "%zu near-ties have no rounds here: a recording's are told apart by the intervals of their evaluations, and a file that was imported may tell a final without its rounds.", s.untimed);
+    if (s.has_untimed) mt_doc_note(doc, "Near-ties without rounds: a recording's are told apart by the intervals of their evaluations, and a file that was imported may tell a final without its rounds.");
     mt_doc_explain(doc, "widths", of_widths);
 done:
     return st;
