@@ -308,7 +308,7 @@ if (files.live) {
 // A shape that is not the charts' first choice, its row and its neighbours.
 const another = (page) => page.evaluate(() => {
   const { shared, state } = window.report.views[0];
-  return shared.subjects.find((s, i) => i !== state.subject && s.winner && s.total > 3 && shared.subjects.some((o) => o !== s && o.gpuKey === s.gpuKey && o.winner && o.flops)).place;
+  return shared.subjects.find((s, i) => i !== state.subject && s.winner && s.points.e.length > 3 && shared.subjects.some((o) => o !== s && o.gpuKey === s.gpuKey && o.winner && o.flops)).place;
 });
 const charted = (page) => page.evaluate(() => { const { shared, state } = window.report.views[0]; return { place: shared.subjects[state.subject].place, picked: shared.subjects[Number(document.getElementById('subject').value)].place, shown: document.body.dataset.subject }; });
 

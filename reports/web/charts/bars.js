@@ -60,7 +60,7 @@ export function failures(view) {
     const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
     let next = 0;
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
-      legend: legend(t), xAxis: axis(t, 'evaluations, and variants that were not run', { type: 'value', min: 0 }),
+      legend: legend(t), xAxis: axis(t, 'evaluations, or not run', { type: 'value', min: 0 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${value}`)),
       series: used.map(([kind, k]) => ({
         name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : isUnrun(kind) ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
