@@ -53,7 +53,7 @@ static mt_status note_defaults(const mt_report_context *context, mt_doc *doc, mt
         if (!is_first_of_kernel(data, i)) continue;
         mt_status st = mt_query_is_by_default(context->store, data->subjects[i].kernel, data->subjects[i].kernel_key, &is_by_default, err);
         if (st != MT_OK) return st;
-        if (is_by_default) mt_doc_note(doc, "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
+        if (is_by_default) mt_doc_note_on(doc, "front", "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
     }
     return MT_OK;
 }

@@ -71,8 +71,10 @@ static mt_status add_arms(const mt_report_subject *s, mt_doc *doc, size_t most, 
     if (!sums) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     sum_arms(s, sums);
     for (size_t i = 0; i < s->arm_count; i++) way += sums[i].way, best = fmin(best, sums[i].best_ns);
-    for (size_t i = 0; i < s->arm_count && *rows < most; i++, ++*rows) {
+    for (size_t i = 0; i < s->arm_count && *rows < most; i++) {
         const arm_sum *sum = &sums[i];
+        if (!sum->count) continue;
+        ++*rows;
         mt_doc_subject(doc, s->place, s->label);
         mt_doc_text(doc, *s->arms[i] ? s->arms[i] : "not known");
         const double numbers[] = {(double)sum->count, (double)sum->failed, (double)sum->better, sum->last ? (double)sum->last : NAN, way > 0 ? 100 * sum->way / way : NAN,
@@ -90,7 +92,7 @@ static mt_status add_all_arms(const mt_report_context *context, mt_doc *doc, mt_
     mt_doc_table(doc, "arms", "What each arm of the strategy gave", arm_columns);
     for (size_t i = 0; st == MT_OK && i < context->data->count; i++) st = add_arms(&context->data->subjects[i], doc, context->most_rows, &rows, err);
     if (rows == context->most_rows) mt_doc_note(doc, "The list of arms ends after %zu rows; --format csv --section convergence lists all.", rows);
-    if (rows) mt_doc_note(doc, "Part of the way down: of the logarithm by which the best came down from the first time on, what this arm's improvements make up. docs/search.md says what each arm does.");
+    if (rows) mt_doc_note_on(doc, "arms", "Part of the way down: of the logarithm by which the best came down from the first time on, what this arm's improvements make up. docs/search.md says what each arm does.");
     return st;
 }
 

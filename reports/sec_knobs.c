@@ -115,7 +115,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_table(context, add_values, doc, err));
     mt_doc_table(doc, "ablation", "Around the best: variants that differ from it in one knob", ablation_columns);
     MT_TRY(add_table(context, add_ablation, doc, err));
-    mt_doc_note(doc, "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
+    mt_doc_note_on(doc, "values", "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
                      "alone (main effect), among the variants of the winner's algorithm in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all of the winner's algorithm (PED-ANOVA), as a share of "
                      "all knobs. Both hold for the variants that were measured: a search measures good ones more often. – = the knob is not active.");
 done:

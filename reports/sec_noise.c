@@ -271,7 +271,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_drift(&s, err));
     MT_TRY(add_all_l2_states(&s, err));
     mt_doc_explain(doc, "ties", of_ties);
-    if (s.has_untimed) mt_doc_note(doc, "Near-ties without rounds: a recording's are told apart by the intervals of their evaluations, and a file that was imported may tell a final without its rounds.");
+    if (s.has_untimed) mt_doc_note_on(doc, "ties", "Near-ties without rounds: a recording's are told apart by the intervals of their evaluations, and a file that was imported may tell a final without its rounds.");
     mt_doc_explain(doc, "widths", of_widths);
 done:
     return st;

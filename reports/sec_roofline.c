@@ -162,9 +162,9 @@ static mt_status add_counters(void *context, const mt_measurement_row *row, mt_e
 }
 
 static const mt_explanation explanations[] = {
-    {NULL, NULL, "Operations and bytes are those of [model] in the search space: what a kernel must do at least, not what a variant did."},
-    {"Floor", NULL, "The floor is the model's own bound."},
-    {"GFLOP/s", NULL, "Kernels that compute faster than the FP32 units could, or whose model says so, use others (tensor cores): they have no part of the FP32 peak, and the floor is what they are held against."}, {0}};
+    {NULL, NULL, "Operations and bytes are those of [model] in the search space: what a kernel must do at least, not what a variant did. A kernel that computes faster than the FP32 units could, or whose model says so, "
+                 "uses others (tensor cores), and has no part of their peak."},
+    {"Floor", NULL, "The floor is the model's own bound."}, {0}};
 static const mt_explanation of_peaks[] = {{"DRAM peak", NULL, "The roofs are the data sheet's DRAM bandwidth and FP32 units × clock."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)

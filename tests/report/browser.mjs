@@ -305,6 +305,7 @@ test('a note of a shape\'s page stands beside a table of that shape', async () =
     const alone = await view.page.locator('main section').evaluateAll((all) => all.filter((section) => section.checkVisibility()
       && [...section.querySelectorAll(':scope > p')].some((note) => note.checkVisibility()) && ![...section.querySelectorAll('table')].some((table) => table.checkVisibility())).map(({ id }) => id));
     assert.deepEqual(alone, [], `#s=${place}`);
+    assert.ok(!(await view.page.locator('main section > p:visible').allTextContents()).some((text) => /not listed here|list ends/.test(text)), 'what lists of all shapes leave out');
     tables += await view.page.locator('main section > p:visible').count();
   }
   assert.ok(tables > 0, 'notes beside tables stay');

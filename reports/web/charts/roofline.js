@@ -28,7 +28,7 @@ export default function roofline(view) {
     const points = s.points.us.map((time, i) => (time === null || !s.points.newest[i] ? null : [intensity(s), gflops(s, time), i])).filter(Boolean);
     const ys = [...points.map(([, y]) => y), ...[s, ...subjects].flatMap(rates)];
     const hasOtherUnits = [s, ...all].flatMap(rates).some((rate) => rate > gpu?.gflops);
-    view.tell(hasOtherUnits ? `${kernel} computes faster than FP32 units can: it uses others (tensor cores), and the model’s floor is their limit.` : '');
+    view.tell(hasOtherUnits ? `${kernel} computes faster than FP32 units can: it uses others (tensor cores), whose peak is not known here.` : '');
     const xs = [...subjects, s].map(intensity);
     const ridge = gpu?.bandwidth && !hasOtherUnits ? gpu.gflops / gpu.bandwidth : Math.max(...xs);
     const left = 10 ** Math.floor(Math.log10(Math.min(...xs) / 3));
@@ -38,7 +38,7 @@ export default function roofline(view) {
     const dot = (o, time) => ({ value: [intensity(o), gflops(o, time)], name: o.label, time });
     const limits = roofs(gpu, hasOtherUnits, left, right, top, t);
     return view.draw(plot, {
-      legend: legend(t, { data: ['variants', 'best of each subject', 'model’s floor', ...limits.map(({ name }) => name)] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })],
+      legend: legend(t, { data: ['variants', 'best of each subject', ...(subjects.some((o) => o.floor) || s.floor ? ['model’s floor'] : []), ...limits.map(({ name }) => name)] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })],
       grid: { left: 64, right: 22, top: 40, bottom: 46 },
       tooltip: tooltip(t, (d) => (d.seriesName === 'variants' ? describePoint(s, d.data[2], view.shared.kinds)
         : plain(`${d.data.name}\n${d.seriesName === 'model’s floor' ? 'floor' : 'best'}: ${us(d.data.time)}\n${number(d.data.value[1], 4)} GFLOP/s at ${number(d.data.value[0])} flop/byte`))),
