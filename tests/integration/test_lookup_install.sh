@@ -112,7 +112,7 @@ cmake -G "$generator" -S "$scratch/project" -B "$scratch/project/no" -DCMAKE_PRE
 # ---- from a recorded GPU to the program ----
 recorded=$scratch/r.sqlite
 "$build/bin/msda-tune" tune --gpu recorded:h100 --space "$source/search_spaces/msda.ini" --shape seed48 --workload local15 --budget 60 --db "$recorded" --quiet >"$scratch/tune.txt" 2>&1 || fail "tune: $(tail -1 "$scratch/tune.txt")"
-best=$("$build/bin/msda-tune" lookup --gpu recorded:h100 --shape seed48 --db "$recorded" | sed -n 's/^variant:  //p')
+best=$("$build/bin/msda-tune" lookup --gpu recorded:h100 --shape seed48 --db "$recorded" --json | sed 's/.*"variant":"\([^"]*\)".*/\1/')
 LD_LIBRARY_PATH=$(dirname "$(find "$scratch/moved" -name 'libtunelookup.so.1')")
 export LD_LIBRARY_PATH
 "$scratch/lookup" "$recorded" >"$scratch/out.txt" || fail "the example on a recorded GPU's database: exit $?"
