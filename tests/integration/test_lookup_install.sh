@@ -167,7 +167,7 @@ if command -v cpack >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
     [ "$(listed "$tree")" = "$(listed "$build")" ] || fail "$tree has other shipped files than the build folder: $(diff <(listed "$tree") <(listed "$build"))"
     for words in 'list' 'lookup --gpu h200 --kernel tma_load --shape level0' 'lookup --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3'; do
       # shellcheck disable=SC2086 # words
-      answer() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$1/bin/msda-tune" $words 2>&1 | sed "s#$1#PREFIX#g"; }
+      answer() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$1/bin/msda-tune" $words 2>&1 | sed "s#$1#PREFIX#g" | tr -s " \n" "\n"; } # a word a line: where lines break depends on the path
       [ "$(answer "$tree")" = "$(answer "$build")" ] || fail "$tree: $words: $(diff <(answer "$tree") <(answer "$build"))"
     done
   done
