@@ -174,7 +174,7 @@ run() {
   "$tool" tune --gpu "$gpu" --space search_spaces/msda.ini || rc=$?
   if [ "$rc" != 0 ]; then return "$rc"; fi
   say "" "How to go on:"
-  printf '  %-28s %s\n' "$tool show" "the best settings found" "$tool report" "the same as a page to look at" "$tool help" "all commands" "./bootstrap.sh test" "the tests"
+  printf '  %-28s %s\n' "$tool show" "the best variants found" "$tool report" "the same as a page to look at" "$tool help" "all commands" "./bootstrap.sh test" "the tests"
   tell_charts
 }
 

@@ -20,6 +20,11 @@ typedef struct model_name {
 
 /* ---- words ---- */
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -29,7 +34,7 @@ static char lower(char c)
 static bool is_word_char(char c)
 {
     c = lower(c);
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '+';
+    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '.' || c == '+';
 }
 
 static const char *skip_separators(const char *at)
@@ -112,7 +117,7 @@ static void unify_form(model_name *m)
     bool is_v100 = has_word(m, "v100");
     for (size_t i = 0; i < m->count; i++) {
         char *word = m->words[i];
-        bool is_sxm = strncmp(word, "sxm", 3) == 0 && word[3] >= '0' && word[3] <= '9' && word[4] == '\0';
+        bool is_sxm = strncmp(word, "sxm", 3) == 0 && is_digit(word[3]) && word[4] == '\0';
         if (is_sxm && !(is_v100 && word[3] == '3')) word[3] = '\0';
     }
 }
@@ -203,7 +208,7 @@ static long slice_gib(const char *profile)
     const char *dot = strrchr(profile, '.');
     if (!dot) return 0;
     long size = 0;
-    for (dot++; *dot >= '0' && *dot <= '9' && size < 10000; dot++) size = size * 10 + (*dot - '0');
+    for (dot++; is_digit(*dot) && size < 10000; dot++) size = size * 10 + (*dot - '0');
     return strncmp(dot, "gb", 2) == 0 ? size : 0;
 }
 
@@ -270,4 +275,17 @@ bool mt_key_is_told(const char *pair, size_t length, const char *defaults)
     for (const char *at = defaults; at && *at; at += strcspn(at, ";"), at += *at == ';')
         if (strcspn(at, ";") == length && memcmp(at, pair, length) == 0) return false;
     return true;
+}
+
+const char *mt_key_int(const char *text, int64_t *value)
+{
+    bool is_negative = *text == '-';
+    int64_t result = 0; /* built on the negative side, where the range is one larger */
+    if (is_negative) text++;
+    if (!is_digit(*text)) return NULL;
+    for (; is_digit(*text); text++)
+        if (__builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return NULL;
+    if (!is_negative && __builtin_sub_overflow((int64_t)0, result, &result)) return NULL;
+    *value = result;
+    return text;
 }

@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "db/key.h"
+
 enum {
     TOKEN_LIMIT = 4096, /* keeps the search for known names (quadratic) cheap on hostile text */
     STACK_LIMIT = 128
@@ -85,18 +87,10 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* [-]digits, the whole text */
 static bool parse_number(const char *text, int64_t *value)
 {
-    bool negative = *text == '-';
-    if (negative) text++;
-    if (!is_digit(*text)) return false;
-    int64_t result = 0; /* built on the negative side, where the range is one larger */
-    for (; is_digit(*text); text++)
-        if (__builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return false;
-    if (*text || (!negative && __builtin_sub_overflow((int64_t)0, result, &result))) return false;
-    *value = result;
-    return true;
+    const char *end = mt_key_int(text, value);
+    return end && !*end;
 }
 
 static bool parse_name(mt_program *program, const char *text, op *out)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/key.h"
+
 static const double LN2 = 0.69314718055994530942, SQRT2 = 1.41421356237309504880;
 
 /* ---- logarithms without libm ---- */
@@ -80,28 +82,13 @@ size_t mt_rule_of_text(const char *text, size_t length, double *out)
 
 enum { LIST_LIMIT = 64 };
 
-/* [-]digits up to `end`; false on overflow or anything else. */
-static bool parse_integer(const char *text, const char *end, int64_t *value)
-{
-    bool negative = text < end && *text == '-';
-    int64_t result = 0;
-    if (negative) text++;
-    if (text == end) return false;
-    for (; text < end; text++) {
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return false;
-    }
-    if (!negative && __builtin_sub_overflow((int64_t)0, result, &result)) return false;
-    *value = result;
-    return true;
-}
-
 /* "92,46" or "7,": elements, as far as there is room. */
 static size_t parse_list(const char *text, const char *end, int64_t values[LIST_LIMIT])
 {
     size_t count = 0;
     while (text < end && count < LIST_LIMIT) {
         const char *comma = memchr(text, ',', (size_t)(end - text)), *stop = comma ? comma : end;
-        if (!parse_integer(text, stop, &values[count])) break;
+        if (mt_key_int(text, &values[count]) != stop) break;
         count++;
         text = comma ? comma + 1 : end;
     }
@@ -113,7 +100,7 @@ static size_t of_value(const char *text, const char *end, char kind, double *out
 {
     int64_t values[LIST_LIMIT];
     if (kind == 's') return mt_rule_of_text(text, (size_t)(end - text), out);
-    if (kind == 'i') return parse_integer(text, end, values) ? mt_rule_of_int(*values, out) : 0;
+    if (kind == 'i') return mt_key_int(text, values) == end ? mt_rule_of_int(*values, out) : 0;
     size_t count = kind == 'l' ? parse_list(text, end, values) : 0;
     return count ? mt_rule_of_list(values, count, out) : 0;
 }

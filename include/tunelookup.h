@@ -70,7 +70,7 @@ enum {
 
 /* Which step of the predictor answered, best first. Numbers are pinned. */
 typedef enum tunelookup_match {
-    TUNELOOKUP_MATCH_NONE = 0,         /* nothing can be said; explain tells why. Only match is valid in the result. */
+    TUNELOOKUP_MATCH_NONE = 0,         /* nothing can be said; tunelookup_explain tells why. Only match is valid in the result. */
     TUNELOOKUP_MATCH_EXACT = 1,        /* tuned for this GPU and this shape */
     TUNELOOKUP_MATCH_NEAREST = 2,      /* tuned for this GPU, another shape (portfolio or nearest) */
     TUNELOOKUP_MATCH_ARCHITECTURE = 3, /* tuned for another GPU of the same architecture */
@@ -78,7 +78,7 @@ typedef enum tunelookup_match {
 } tunelookup_match;
 
 /* The device as the caller's driver describes it. Set struct_size to sizeof(tunelookup_device). name and cc are required; zero what else you do not know: a row
- * whose expressions need it is then not returned (explain says which fact is missing). Texts are copied. */
+ * whose expressions need it is then not returned (tunelookup_explain says which fact is missing). Texts are copied. */
 typedef struct tunelookup_device {
     uint32_t struct_size;
     const char *name;          /* cuDeviceGetName, e.g. "NVIDIA H100 80GB HBM3"; canonicalised by the library */
@@ -115,10 +115,12 @@ typedef struct tunelookup_result {
     double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */
+    int32_t recorded;              /* 1: the row was not measured here, but replayed from a recording (only with TUNELOOKUP_RECORDED) */
     /* private */
+    uint32_t row_;
     const void *answers_;
-    uint32_t row_, reason_;
-    int64_t reserved_[3];
+    uint32_t reason_, unused_;
+    int64_t reserved_[2];
     int64_t values_[TUNELOOKUP_MAX_VALUES];
 } tunelookup_result;
 
@@ -176,7 +178,7 @@ typedef struct tunelookup_tensormap_info {
 
 /* Opens a database read-only and closes it again after looking at who may write it and at its first page; what else it holds is read, and refused, by prepare. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
  * $XDG_DATA_HOME/msda-tune/tuning.sqlite, else ~/.local/share/…), where it exists, over the shipped ones (<prefix>/share/msda-tune-shipped). On failure *db is NULL.
- * A file that can't be used does not keep the others from answering: it is left out, and tunelookup_detail and explain say so. Errors are of the first, where none can.
+ * A file that can't be used does not keep the others from answering: it is left out, and tunelookup_detail and tunelookup_explain say so. Errors are of the first, where none can.
  * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, OLDER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
 TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db);
 
@@ -184,7 +186,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flag
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
  * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (where no row here has it, those of other workloads answer; without: the variant with the least worst-case slowdown among the
- * winners of the workloads measured). A GPU without rows is no error: find then takes the next steps of tunelookup_match, and explain says why.
+ * winners of the workloads measured). A GPU without rows is no error: find then takes the next steps of tunelookup_match, and tunelookup_explain says why.
  * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);

@@ -255,4 +255,4 @@ done:
 }
 
 extern const mt_section mt_section_best;
-const mt_section mt_section_best = {"best", "Best settings", render};
+const mt_section mt_section_best = {"best", "Best variants", render};

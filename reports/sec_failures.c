@@ -204,7 +204,7 @@ static mt_status add_pruned(void *context, const mt_pruned_info *info, mt_error 
     return MT_OK;
 }
 
-static const mt_explanation of_knobs[] = {{"Value", "–", "– as a value means that the knob is not active there, as in variants of another kind."}, {0}};
+static const mt_explanation of_knobs[] = {{"Value", "–", "– as a value means that the knob is not active there, as in variants of another algorithm."}, {0}};
 static const mt_explanation of_pruned[] = {{NULL, NULL, "These are points of the search space, counted or estimated from samples before a search; they are neither evaluations nor rows."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)

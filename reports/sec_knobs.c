@@ -105,7 +105,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     mt_status st;
     mt_doc_chart(doc, "importance", "Within the winner's algorithm: how much of the time's variance each knob explains, and how much it sets the best tenth apart");
     mt_doc_chart(doc, "pairs", "The fastest time of each pair of values of two knobs");
-    mt_doc_chart(doc, "values", "Every variant's time over the values of one knob; what failed or was given up is marked");
+    mt_doc_chart(doc, "values", "Every variant's time over the values of one knob; what failed or was stopped early is marked");
     mt_doc_chart(doc, "ablation", "Around the best: how much slower it is when one knob alone has another value");
     mt_doc_chart(doc, "slices", "Slowdown to the best by each value of each knob: boxes from quartile to quartile, points are variants");
     mt_doc_chart(doc, "parallel", "All variants as lines through their knobs' values; drag along an axis to pick");

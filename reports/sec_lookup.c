@@ -99,7 +99,7 @@ static mt_status each_member(void *context, const mt_portfolio_info *p, mt_error
 static const mt_explanation of_answers[] = {
     {"Exactly", NULL, "Counted is what libtunelookup answers, as msda-tune lookup prints it. A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to "
                       "lose to the default, which then answers."},
-    {"Usually", NULL, "Usually and at worst: how many times its own best that takes; each of the shapes tried was forgotten once and asked for."},
+    {"Usually", NULL, "Usually and at worst: how many times its own best that takes; each of these shapes was held out once, and asked for as if it had not been tuned."},
     {"Rows are", "recorded", "Rows that were recorded answer only programs that allow it."}, {0}};
 static const mt_explanation of_expected[] = {
     {"Expected", NULL, "Expected: what libtunelookup says of this very shape, as a multiple of its best."},
@@ -133,8 +133,8 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
         mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
                          "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");
     if (has_any)
-        mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others the predictor chooses; msda-tune portfolio --evaluate prints what each tuned shape, forgotten once, "
-                         "was answered with.");
+        mt_doc_note(doc, "A tuned shape is answered with its own winner. For others the predictor chooses; msda-tune portfolio --evaluate prints what it answers for each tuned shape "
+                         "that is held out.");
     else mt_doc_note(doc, "No portfolio yet: it takes more than one tuned shape of a kernel, or msda-tune portfolio.");
 done:
     doc->failed = doc->failed || rows.failed;

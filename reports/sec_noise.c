@@ -45,7 +45,7 @@ static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error 
     mt_doc_subject(s->doc, s->subject->place, s->subject->label);
     const double numbers[] = {f->median_ns / 1e3, told(s, f->low_ns), told(s, f->high_ns), f->ratio, f->ratio_low, f->ratio_high};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
-    mt_doc_text(s->doc, f->is_picked ? "picked" : f->is_tied ? "tied" : "worse"); /* by time or by energy */
+    mt_doc_text(s->doc, f->is_picked ? "winner" : f->is_tied ? "tied" : "not tied");
     bool has_energy = f->energy.source != MT_ENERGY_NONE;
     mt_doc_number(s->doc, has_energy ? f->energy.run_uj / 1e3 : NAN);
     mt_doc_number(s->doc, has_energy ? f->energy.error_uj / 1e3 : NAN);
@@ -76,7 +76,7 @@ static mt_status add_tie_json(void *context, const mt_finalist_row *f, mt_error 
     return MT_OK;
 }
 
-/* Finals as `"label":[[median, low, high, 0 worse|1 tied|2 picked, variant, [median of each round], mJ, ± mJ]]`; energies are null where they were not measured. */
+/* Finals as `"label":[[median, low, high, 0 not tied|1 tied|2 winner, variant, [median of each round], mJ, ± mJ]]`; energies are null where they were not measured. */
 static mt_status add_ties(state *s, mt_error *err)
 {
     enum { MOST_CHARTED = 400 };
@@ -256,8 +256,8 @@ done:
     return st;
 }
 
-static const mt_explanation of_ties[] = {{NULL, NULL, "A tie means that the measurements do not tell which is faster; of the tied the one with the least shared memory, then the smallest cluster, then the first text is picked, so that the "
-                                                      "same data give the same pick."},
+static const mt_explanation of_ties[] = {{NULL, NULL, "A tie means that the measurements do not tell which is faster; of the tied the one with the least shared memory, then the smallest cluster, then the first text wins, so that the "
+                                                      "same data give the same winner."},
                                          {"Rounds", NULL, "Rounds: the near-ties were timed again in turns, and these are the medians of each."}, {0}};
 static const mt_explanation of_widths[] = {{"Dropped as throttled", NULL, "Samples taken while the GPU throttled are dropped."}, {0}};
 

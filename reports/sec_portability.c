@@ -90,7 +90,7 @@ static void add_cell(const mt_report_subject *of, const mt_report_subject *on, c
 /* "labels":[…],"cells":[[winner, on, slowdown | null = failed]]. What is missing was not measured. */
 static void add_chart(const mt_report_data *data, const row_index *indexes, mt_doc *doc)
 {
-    mt_strbuf *json = mt_doc_chart(doc, "portability", "Slowdown of each winner (rows) on every subject (columns); red where it failed or was given up, empty where it was not measured");
+    mt_strbuf *json = mt_doc_chart(doc, "portability", "Slowdown of each winner (rows) on every subject (columns); red where it failed or was stopped early, empty where it was not measured");
     size_t shown = data->count < MOST_CHARTED ? data->count : MOST_CHARTED;
     mt_strbuf_add(json, "\"labels\":[");
     for (size_t i = 0; i < shown; i++) {

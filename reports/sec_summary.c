@@ -5,7 +5,7 @@
 #include "reports/section.h"
 
 typedef struct total {
-    size_t subjects, run, variants, ok, given_up, failed, not_run, with_best; /* run: of all evaluations; the others: of variants, by the newest row */
+    size_t subjects, run, variants, ok, stopped, failed, not_run, with_best; /* run: of all evaluations; the others: of variants, by the newest row */
     mt_geomean by_default, by_baseline, of_floor;
     double least_of_floor, most_of_floor;
 } total;
@@ -17,7 +17,7 @@ static void count(const mt_report_subject *s, total *t)
         t->run += mt_outcome_is_run(s->rows[i].kind);
         t->variants += s->rows[i].is_newest;
         t->ok += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK;
-        t->given_up += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_CENSORED;
+        t->stopped += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_CENSORED;
         t->failed += s->rows[i].is_newest && mt_outcome_is_failure(s->rows[i].kind);
         t->not_run += s->rows[i].is_newest && !mt_outcome_is_run(s->rows[i].kind);
     }
@@ -53,7 +53,7 @@ static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
     mt_doc_figure(doc, t->subjects == 1 ? "Subject with a winner" : "Subjects with a winner", "%zu of %zu", t->with_best, t->subjects);
     if (are_alike(data)) add_means(t, doc);
     mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants - t->not_run);
-    if (t->given_up) mt_doc_figure(doc, "Given up as too slow", "%zu of %zu", t->given_up, t->variants - t->not_run);
+    if (t->stopped) mt_doc_figure(doc, "Stopped as too slow", "%zu of %zu", t->stopped, t->variants - t->not_run);
     if (t->not_run) mt_doc_figure(doc, "Not run", "%zu of %zu", t->not_run, t->variants);
 }
 
@@ -88,14 +88,14 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_text(doc, mt_l2_name(first->l2));
     mt_doc_text(doc, mt_origin_name(first->origin));
     const double numbers[] = {mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline), 100 * mt_geomean_of(&t->of_floor), (double)t->subjects, (double)t->with_best,
-                              (double)t->variants, (double)t->ok, t->given_up ? (double)t->given_up : NAN, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
+                              (double)t->variants, (double)t->ok, t->stopped ? (double)t->stopped : NAN, (double)t->failed, t->not_run ? (double)t->not_run : NAN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }
 
 static const mt_explanation explanations[] = {
     {NULL, NULL, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together."},
     {"× as fast as", NULL, "Factors are geometric means over subjects, of times: 1.50 × as fast as another means that the other takes 1.5 times as long as the best."},
-    {"Floor", NULL, "The model's floor is the time that the search space's [model] says no kernel can beat."}, {"Given up", NULL, "Given up: too slow to be timed in full."},
+    {"Floor", NULL, "The model's floor is the time that the search space's [model] says no kernel can beat."}, {"Stopped", NULL, "Stopped: too slow to be timed in full."},
     {"Not run", NULL, "Not run: a constraint excludes the variant, or the recording lacks it."}, {0}};
 /* On a page the GPU is a heading, and what became of the variants is folded: no column is cut on a laptop. */
 enum { TOLD = 1, SHOWN = 9 };
@@ -112,7 +112,7 @@ static void begin_gpu(mt_doc *doc, const char *name)
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
     static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"},
-                                        {"Floor, % of time", "%.0f"}, {"Subjects", "%.0f"}, {"Winners", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Given up", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
+                                        {"Floor, % of time", "%.0f"}, {"Subjects", "%.0f"}, {"Winners", "%.0f"}, {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Stopped", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {0}};
     const char *gpu = "";
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     mt_doc_fold(doc, TOLD, SHOWN, "Outcomes");

@@ -20,7 +20,8 @@ static const struct {
     {MT_OUTCOME_OUT_OF_BOUNDS, "correctness"}, {MT_OUTCOME_WROTE_INPUT, "correctness"}, {MT_OUTCOME_NONDETERMINISTIC, "correctness"}, {MT_OUTCOME_QUARANTINED, "runtime"},
     {MT_OUTCOME_TIMEOUT, "timeout"}, {MT_OUTCOME_CRASHED, "runtime"}, {MT_OUTCOME_GPU_FAULT, "runtime"}, {MT_OUTCOME_CENSORED, "timeout"}, {MT_OUTCOME_YARDSTICK, "correctness"}};
 
-const char *mt_t4_invalidity(mt_outcome_kind kind)
+/* "correct", "compile", "runtime", "timeout", "correctness", "constraints". */
+static const char *invalidity_of(mt_outcome_kind kind)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i].kind == kind) return words[i].word;
@@ -129,7 +130,7 @@ static mt_status write_result(void *context, const mt_measurement_row *row, mt_e
     add_configuration(json, row->variant);
     mt_strbuf_add_char(json, '}');
     add_times(json, &row->outcome);
-    mt_strbuf_addf(json, ",\"invalidity\":\"%s\",\"correctness\":%d", mt_t4_invalidity(row->outcome.kind), row->outcome.kind == MT_OUTCOME_OK);
+    mt_strbuf_addf(json, ",\"invalidity\":\"%s\",\"correctness\":%d", invalidity_of(row->outcome.kind), row->outcome.kind == MT_OUTCOME_OK);
     add_measurement(json, &row->outcome);
     mt_strbuf_addf(json, ",\"" MT_T4_OWN "\":{\"subject\":%zu,", export->subject);
     mt_status st = mt_recording_add_members(&export->line1, row, json, err);

@@ -9,6 +9,7 @@
 
 #include "db/exchange/gzip.h"
 #include "db/exchange/import_internal.h"
+#include "db/exchange/recording_line.h"
 #include "db/row_json.h"
 #include "db/store/measurement.h"
 #include "tuner/base/alloc.h"
@@ -164,6 +165,22 @@ mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *er
     return MT_OK;
 }
 
+static void free_row(mt_import_row *row)
+{
+    mt_free(row->levels);
+    mt_free(row->text);
+    mt_free(row->sample_ns);
+}
+
+mt_status mt_import_drop_row(mt_import *import, const mt_json_span *key, int64_t line, const char *text, mt_error *err)
+{
+    mt_error why;
+    free_row(&import->rows[--import->row_count]);
+    if (import->timeless++) return MT_OK;
+    mt_import_fail(import, key, line, &why, "%s", text);
+    return (import->why_timeless = mt_strdup(why.message)) ? MT_OK : mt_no_memory(import->name, err);
+}
+
 mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err)
 {
     for (size_t i = 0; i < import->knob_count; i++)
@@ -178,6 +195,9 @@ typedef struct document {
     mt_json_span metadata;
     mt_json_scan results;
     bool has_cache, has_results, is_recording;
+    mt_strbuf members;   /* names, for messages: "a", "b" */
+    int64_t first_line;  /* of the first one */
+    mt_error stopped_by; /* what ended the walk early; status MT_OK = nothing */
 } document;
 
 static mt_json_span *wanted_span(document *doc, const mt_json_span *key)
@@ -191,19 +211,25 @@ static mt_json_span *wanted_span(document *doc, const mt_json_span *key)
     return NULL;
 }
 
-/* The members of the outermost object. A cache may lack its end, and whatever is no object is left to the reader of recordings. */
+static void note_member(document *doc, const mt_json_span *key)
+{
+    if (!doc->first_line) doc->first_line = key->line;
+    if (doc->members.length < 200) mt_strbuf_addf(&doc->members, "%s\"%.*s\"", doc->members.length ? ", " : "", (int)(key->length < 40 ? key->length : 40), key->text);
+    else if (doc->members.length && mt_strbuf_text(&doc->members)[doc->members.length - 1] == '"') mt_strbuf_add(&doc->members, " …");
+}
+
+/* The members of the outermost object. A cache may lack its end. */
 static void survey(const mt_import *import, document *doc)
 {
     mt_json_scan scan = mt_json_scan_of(import->text, import->length, import->name);
     mt_json_level level;
-    mt_error ignored;
+    mt_error *stop = &doc->stopped_by;
     bool more;
-    if (mt_json_enter(&scan, '{', "a document", &level, &ignored) != MT_OK) return;
+    if (mt_json_enter(&scan, '{', "a document", &level, stop) != MT_OK) return;
     for (;;) {
         mt_json_span key, value, *wanted;
-        if (mt_json_next(&scan, &level, &key, &more, &ignored) != MT_OK || !more) return;
-        doc->is_recording = doc->is_recording || mt_json_is(&key, "format");
-        if (doc->is_recording) return;
+        if (mt_json_next(&scan, &level, &key, &more, stop) != MT_OK || !more) return;
+        note_member(doc, &key);
         if (mt_json_is(&key, "cache")) {
             doc->has_cache = true;
             doc->cache.cache = scan;
@@ -211,7 +237,8 @@ static void survey(const mt_import *import, document *doc)
             doc->has_results = true;
             doc->results = scan;
         }
-        if (mt_json_take(&scan, &value, &ignored) != MT_OK) return;
+        if (mt_json_take(&scan, &value, stop) != MT_OK) return;
+        doc->is_recording = doc->is_recording || (mt_json_is(&key, "format") && mt_json_is(&value, "\"msda-tune recording\""));
         wanted = wanted_span(doc, &key);
         if (wanted) *wanted = value;
     }
@@ -271,6 +298,7 @@ static mt_status free_algo(mt_import *import, mt_error *err)
 static mt_status finish(mt_import *import, mt_error *err)
 {
     mt_status st = MT_OK;
+    if (import->row_count == 0 && import->timeless) return MT_FAIL(err, MT_ERR_SYNTAX, "%s; none of the %zu results has one", import->why_timeless, import->timeless);
     if (import->row_count == 0) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: the %s holds no result", import->name, import->about.format);
     for (size_t i = 0; i < import->knob_count; i++)
         if (!import->knobs[i].has_order) MT_TRY(sort_values(import, i, err));
@@ -283,6 +311,8 @@ static mt_status finish(mt_import *import, mt_error *err)
     MT_TRY(free_algo(import, err));
     import->about.objective = import->objective;
     import->about.results = import->row_count;
+    import->about.timeless = import->timeless;
+    import->about.why_timeless = import->why_timeless;
     if (!import->own.line1) return MT_OK;
     import->about.has_line1 = true;
     import->about.shape = import->own.shape;
@@ -303,6 +333,19 @@ static mt_status check_names(const mt_import *import, mt_error *err)
     return twice ? mt_import_fail(import, NULL, line, err, "\"%.*s\" is there twice in an object", (int)(length < 200 ? length : 200), twice) : MT_OK;
 }
 
+/* JSON of another kind. Where a line 1 may stand in it, and where it is no JSON, the reader of recordings says what is wrong. */
+static mt_status check_kind(const mt_import *import, const document *doc, mt_error *err)
+{
+    static const char word[] = "\"msda-tune recording\"", expected[] = "expected " MT_RECORDING_FILES;
+    mt_json_scan scan = mt_json_scan_of(import->text, import->length, import->name);
+    char first = mt_json_peek(&scan);
+    if ((first != '{' && first != '[') || memmem(import->text, import->length, word, sizeof word - 1)) return MT_OK;
+    if (first == '[') return mt_import_fail(import, NULL, scan.line, err, "begins a JSON array; %s", expected);
+    const char *members = doc->members.length ? mt_strbuf_text(&doc->members) : "nothing";
+    if (doc->stopped_by.status != MT_OK) return MT_FAIL(err, MT_ERR_SYNTAX, "%s; the JSON object has %s before that, %s", doc->stopped_by.message, members, expected);
+    return mt_import_fail(import, NULL, doc->members.length ? doc->first_line : scan.line, err, "is a JSON object of %s; %s", members, expected);
+}
+
 static mt_status read_text(mt_import *import, mt_error *err)
 {
     document doc = {0};
@@ -311,13 +354,15 @@ static mt_status read_text(mt_import *import, mt_error *err)
     import->unit_ns = 1e6;
     if (doc.is_recording || (!doc.has_cache && !doc.has_results)) {
         import->about = (mt_import_about){.format = "recording", .is_recording = true};
-        return MT_OK;
+        st = check_kind(import, &doc, err);
+        goto done;
     }
     MT_TRY(check_names(import, err));
     import->about.format = doc.has_cache ? "Kernel Tuner cache" : "T4 file";
     MT_TRY(doc.has_cache ? mt_import_read_cache(import, &doc.cache, err) : mt_import_read_t4(import, &doc.metadata, doc.results, err));
     if (!import->about.is_recording) st = finish(import, err);
 done:
+    mt_strbuf_free(&doc.members);
     return st;
 }
 
@@ -378,11 +423,7 @@ mt_status mt_import_open_results(const char *path, mt_import **import, mt_error 
 void mt_import_close(mt_import *import)
 {
     if (!import) return;
-    for (size_t i = 0; i < import->row_count; i++) {
-        mt_free(import->rows[i].levels);
-        mt_free(import->rows[i].text);
-        mt_free(import->rows[i].sample_ns);
-    }
+    for (size_t i = 0; i < import->row_count; i++) free_row(&import->rows[i]);
     for (size_t i = 0; i < import->knob_count; i++) {
         for (size_t k = 0; k < import->knobs[i].value_count; k++) mt_free(import->knobs[i].values[k]);
         mt_free(import->knobs[i].values);
@@ -399,6 +440,7 @@ void mt_import_close(mt_import *import)
     mt_free(import->problem);
     mt_free(import->unread_problem);
     mt_free(import->objective);
+    mt_free(import->why_timeless);
     mt_free(import->unpacked);
     mt_free(import->bytes);
     mt_free(import);

@@ -22,6 +22,8 @@ typedef struct mt_import_about {
     const char *shape, *shape_key, *workload, *workload_key; /* of a T4 file that this tool wrote; NULL = the file does not say it */
     const char *objective;  /* what the file's tool looked for, where that was not the time that ranks here; NULL = the time, or the file does not say it */
     size_t results;
+    size_t timeless;        /* results that worked and have no time: left out; `why_timeless` names the first with its line. NULL = none */
+    const char *why_timeless;
     int64_t newest_unix_ms; /* 0 = unknown */
     bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */
     bool has_line1;         /* no recording, but it says what line 1 of one does: a T4 file that this tool wrote, which is to have another name */

@@ -66,6 +66,8 @@ struct mt_import {
     size_t knob_count;
     mt_import_row *rows;
     size_t row_count, row_capacity;
+    size_t timeless;         /* rows that were left out for lack of a time */
+    char *why_timeless;      /* of the first */
 };
 
 /* "FILE:LINE: entry KEY: …". */
@@ -84,6 +86,8 @@ mt_status mt_import_level(mt_import *import, mt_import_knob *knob, sqlite3_stmt 
 mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *err);
 /* Sees that every knob is set. */
 mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
+/* Takes the last row away again, which has no time; the text says what was expected. */
+mt_status mt_import_drop_row(mt_import *import, const mt_json_span *key, int64_t line, const char *text, mt_error *err);
 /* A time of the file, which is a number. */
 typedef struct mt_import_value {
     double number, unit_ns;
@@ -93,7 +97,6 @@ typedef struct mt_import_value {
 } mt_import_value;
 /* Makes it the row's mean, or makes the row a failure that such a number stands for. */
 mt_status mt_import_time(mt_import *import, const mt_import_value *value, mt_import_row *row, mt_error *err);
-bool mt_import_is_mark(double time); /* from 1e20 on: what older Kernel Tuners wrote for a configuration that failed, whatever it failed at */
 mt_status mt_import_fail_as_mark(const mt_import *import, mt_import_row *row, const char *text, mt_error *err);
 const char *mt_import_unit(const mt_import *import); /* "ms" */
 /* "[1.5,2]" in the file's unit; "[[0,1.5],[0,2]]" is the same. `field` is the list's name. */

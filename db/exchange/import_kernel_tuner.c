@@ -184,7 +184,7 @@ static mt_status read_entry(mt_import *import, const mt_json_span *key, const mt
         has_time = true;
     }
     if (!has_time && !row->samples) {
-        st = mt_import_fail(import, key, key->line, err, "has neither \"time\" nor \"times\", expected milliseconds or the name of a failure; other objectives say nothing of the time");
+        st = mt_import_drop_row(import, key, key->line, "has neither \"time\" nor \"times\", expected milliseconds or the name of a failure; other objectives say nothing of the time", err);
         goto done;
     }
     if (!has_time) row->mean_ns = mt_import_mean(row);

@@ -164,7 +164,44 @@ static mt_status keep_text(const mt_import *import, sqlite3_stmt *statement, int
     return !*value || (*text = mt_strdup(value)) ? MT_OK : mt_no_memory(import->name, err);
 }
 
-/* Several subjects would be rows of one configuration each. */
+#define DISTINCT(member) "count(DISTINCT json_extract(value, '$." member "')), "
+
+/* Each name of its own would have several rows of one configuration: the options that part them, where they are exported, are named. */
+static mt_status refuse_several(mt_import *import, const char *list, const mt_json_span *metadata, mt_error *err)
+{
+    static const struct { const char *what, *option; } parts[] = {
+        {"kernel", " --kernel NAME"}, {"kernel's source", " --kernel-key KEY"}, {"GPU", " --gpu GPU"}, {"shape", " --shape NAME"}, {"workload", " --workload NAME"}, {"cache state", " --l2 cold|warm"}};
+    enum { PARTS = sizeof parts / sizeof parts[0] };
+    mt_status st = MT_OK;
+    sqlite3_stmt *statement = NULL;
+    mt_sql_args args;
+    bool found;
+    mt_strbuf what = {0}, options = {0};
+    MT_TRY(mt_import_query(import, "SELECT " DISTINCT("kernel.name") DISTINCT("kernel.key") DISTINCT("gpu.key") DISTINCT("shape.name") DISTINCT("workload.name") DISTINCT("regime")
+                           "count(DISTINCT json_array(value -> '$.kernel.name', value -> '$.kernel.key', value -> '$.gpu.key', value -> '$.shape.name', value -> '$.workload.name', value -> '$.regime')), count(*) "
+                           "FROM json_each(?1)", list, &statement, &args, err));
+    MT_TRY(mt_sql_row(import->parser, &args, &found, "parse the subjects", err));
+    for (int i = 0; i < PARTS; i++) {
+        if (sqlite3_column_int64(statement, i) < 2) continue;
+        mt_strbuf_addf(&what, "%s%s", what.length ? ", " : "", parts[i].what);
+        mt_strbuf_add(&options, parts[i].option);
+    }
+    int64_t subjects = sqlite3_column_int64(statement, PARTS + 1);
+    if (sqlite3_column_int64(statement, PARTS) < subjects) { /* no recording says its origin */
+        mt_strbuf_addf(&what, "%sorigin", what.length ? ", " : "");
+        mt_strbuf_add(&options, " --origin measured|recorded|imported");
+    }
+    if (!subjects) st = mt_import_fail(import, NULL, metadata->line, err, "has no subject, expected one");
+    else if (what.failed || options.failed) st = mt_no_memory(import->name, err);
+    else st = mt_import_fail(import, NULL, metadata->line, err, "holds %lld subjects (they differ in: %s), expected one where it gets a name, GPU, size or search space of its own. Import it without these options, and all keep the names that they have; "
+                             "or export one of them: msda-tune export --t4%s", (long long)subjects, mt_strbuf_text(&what), mt_strbuf_text(&options));
+done:
+    if (statement) sqlite3_reset(statement);
+    mt_strbuf_free(&what);
+    mt_strbuf_free(&options);
+    return st;
+}
+
 mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -182,8 +219,7 @@ mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, m
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse a subject", err));
     int64_t subjects = sqlite3_column_int64(statement, 0);
     if (subjects != 1) {
-        st = mt_import_fail(import, NULL, metadata->line, err, "holds results of %lld shapes, workloads or GPUs: expected one where it is to have a name of its own (export --t4 --shape NAME makes such files)",
-                            (long long)subjects);
+        st = refuse_several(import, mt_strbuf_text(&list), metadata, err);
         goto done;
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) MT_TRY(keep_text(import, statement, (int)i + 1, texts[i], err));

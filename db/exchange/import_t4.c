@@ -14,7 +14,7 @@ static mt_status read_configuration(mt_import *import, mt_import_row *row, const
     mt_status st = MT_OK;
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
-    bool is_first = import->row_count == 1;
+    bool is_first = import->knob_count == 0;
     MT_TRY(mt_import_query(import, "SELECT key, type, value FROM json_each(?1, '$.configuration')", mt_strbuf_text(&import->value), &statement, &args, err));
     while (mt_sql_next(import->parser, &args, "parse a configuration", &st, err)) {
         const char *name = mt_sql_column(statement, 0);
@@ -48,7 +48,7 @@ static mt_status note_objective(mt_import *import, const char *ranked_by, mt_err
     sqlite3_stmt *statement;
     mt_sql_args args;
     bool found;
-    if (import->row_count != 1) return MT_OK;
+    if (import->row_count != 1 || import->objective) return MT_OK;
     MT_TRY(mt_import_query(import, "SELECT json_extract(?1, '$.objectives[0]')", mt_strbuf_text(&import->value), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse the objectives", err));
     const char *objective = found ? mt_sql_column(statement, 0) : "";
@@ -73,6 +73,10 @@ static mt_status read_time(mt_import *import, mt_import_row *row, int64_t line, 
     if (found) snprintf(unit, sizeof unit, "%s", mt_sql_column(statement, 2));
     if (found) snprintf(path, sizeof path, "%s", mt_sql_column(statement, 4));
     double unit_ns = *unit ? mt_import_unit_ns(unit) : found && sqlite3_column_int(statement, 3) ? import->unit_ns : 0;
+    if (is_number && row->kind == MT_OUTCOME_OK && !unit_ns && !row->samples && sqlite3_column_int(statement, 3)) {
+        st = mt_import_fail(import, NULL, line, err, "the measurement \"%.60s\" has the \"unit\" \"%s\", expected s, ms, us or ns, or such a unit's name", mt_sql_column(statement, 5), unit);
+        goto done;
+    }
     is_time = found && unit_ns > 0;
     if (is_time) snprintf(name, sizeof name, "%s", mt_sql_column(statement, 5));
     if (row->kind == MT_OUTCOME_OK && is_number && is_time) {
@@ -133,7 +137,7 @@ static mt_status read_result(mt_import *import, const mt_json_span *value, mt_er
     MT_TRY(read_time(import, row, value->line, err));
     if (row->kind == MT_OUTCOME_OK && row->marks && !row->samples) MT_TRY(mt_import_fail_as_mark(import, row, "1e20 in all of its \"runtimes\"", err));
     if (row->kind == MT_OUTCOME_OK && row->mean_ns == 0 && !row->samples) {
-        st = mt_import_fail(import, NULL, value->line, err, "the result has no time: expected a measurement \"time\", one whose unit is a time, or \"runtimes\"");
+        st = mt_import_drop_row(import, NULL, value->line, "the result has no time: expected a measurement \"time\", one whose unit is a time, or \"runtimes\"", err);
         goto done;
     }
     st = mt_import_check_row(import, row, NULL, value->line, err);

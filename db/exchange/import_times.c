@@ -19,7 +19,8 @@ double mt_import_unit_ns(const char *unit)
     return 0;
 }
 
-bool mt_import_is_mark(double time)
+/* From 1e20 on: what older Kernel Tuners wrote for a configuration that failed, whatever it failed at. */
+static bool marks_failure(double time)
 {
     return !(time < 1e20);
 }
@@ -55,7 +56,7 @@ mt_status mt_import_time(mt_import *import, const mt_import_value *value, mt_imp
         return MT_OK;
     }
     own_text(import, value->path, text, sizeof text);
-    if (mt_import_is_mark(value->number)) return mt_import_fail_as_mark(import, row, text, err);
+    if (marks_failure(value->number)) return mt_import_fail_as_mark(import, row, text, err);
     return mt_import_fail(import, value->key, value->line, err, "\"time\" is %s %s, expected more than 0 and less than %g %s", text, value->unit, most_ns / value->unit_ns, value->unit);
 }
 
@@ -102,7 +103,7 @@ mt_status mt_import_samples(const mt_import *import, const char *json, const cha
         snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number), at);
         read++;
         at += length;
-        bool is_number = mt_text_double(number, &value), is_mark = is_infinite(number) || strcmp(number, "null") == 0 || (is_number && mt_import_is_mark(value));
+        bool is_number = mt_text_double(number, &value), is_mark = is_infinite(number) || strcmp(number, "null") == 0 || (is_number && marks_failure(value));
         if (!is_mark && (!is_number || value < 0 || !(value * import->unit_ns < most_ns)))
             return mt_import_fail(import, key, line, err, "number %u of \"%s\" is %s%s%s, expected 0 or more and less than %g %s", read, field, is_infinite(number + (*number == '-')) ? "-Infinity" : number,
                                   is_number ? " " : "", is_number ? mt_import_unit(import) : "", most_ns / import->unit_ns, mt_import_unit(import));

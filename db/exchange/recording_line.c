@@ -79,7 +79,7 @@ static const char *not_an_object(const char *line)
 {
     size_t length = strlen(line);
     if (line[0] != '{') return "is not a JSON object; expected " MT_RECORDING_FILES;
-    return line[length - 1] == '}' ? "is not a JSON object, or a damaged one" : "begins a JSON object that does not end: is the file cut short?";
+    return line[length - 1] == '}' ? "is not a JSON object, or a damaged one" : "begins a JSON object that does not end on its line: is the file cut short, or written over several lines?";
 }
 
 /* Of two members of one name SQLite takes either, by its version. */

@@ -5,7 +5,7 @@
 #include "db/exchange/recording_io.h"
 #include "db/store/sql.h"
 
-#define MT_RECORDING_FILES "a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"
+#define MT_RECORDING_FILES "a recording of msda-tune (JSON lines, the first with \"format\"), a Kernel Tuner cache (a JSON object with \"cache\") or a T4 file (one with \"results\")"
 
 typedef struct mt_line_source {
     mt_store *store;

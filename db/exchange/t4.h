@@ -10,8 +10,6 @@
 /* Writes the newest row of each variant of every subject that the filter leaves; compressed if path ends in .gz or .zst. *untried: rows that were left out, because nobody tried
  * their variants (mt_outcome_is_untried), for which T4 has no word. */
 mt_status mt_t4_export(mt_store *store, const mt_filter *filter, const char *path, size_t *untried, mt_error *err);
-/* "correct", "compile", "runtime", "timeout", "correctness", "constraints". */
-const char *mt_t4_invalidity(mt_outcome_kind kind);
 /* The kind that a foreign file means; false for a word that is none of T4's. */
 bool mt_t4_kind(const char *invalidity, mt_outcome_kind *kind);
 

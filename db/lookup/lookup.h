@@ -194,7 +194,7 @@ typedef struct mt_lookup_model_launch {
 } mt_lookup_model_launch;
 
 typedef struct mt_lookup_model {
-    const char *regime;
+    const char *l2;
     bool is_by_default;               /* outputs were compared with what the default variant computes */
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;
@@ -213,7 +213,6 @@ typedef struct mt_lookup_model {
 } mt_lookup_model;
 
 extern const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS];
-void mt_lookup_facts(const tunelookup_device *device, int64_t facts[MT_LOOKUP_FACTS]);
 tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tunelookup_device *device, const char *where, mt_lookup_arena *arena, mt_lookup_model *model);
 
 /* Between the two files of the model. */
@@ -519,8 +518,6 @@ mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_progra
 /* The time that the cost model says of the environment's variant, in nanoseconds, or without a model how many blocks it launches; NAN where the expressions give none. The lets that costs read
  * are computed (lookup_cost.c). */
 double mt_lookup_env_work(const mt_lookup_env *env);
-/* Describes a failure of the program: which let or device fact is at fault. Returns out. */
-const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
 const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size);
 /* Expands ${NAME}; false when a name has no text here or it does not fit. */
@@ -547,7 +544,6 @@ const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensor
 const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count);
 /* The environment of a result that matched; ERR_ARGUMENT otherwise. */
 tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_lookup_env *env);
-bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype);
 uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
 
 /* ---- misses (lookup_misses.c) ---- */

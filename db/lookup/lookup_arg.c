@@ -15,7 +15,7 @@ uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype)
     return dtypes[dtype].bytes;
 }
 
-bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype)
+static bool find_dtype(const char *name, tunelookup_dtype *dtype)
 {
     for (unsigned i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         if (strcmp(dtypes[i].name, name) == 0) {
@@ -29,7 +29,7 @@ bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype)
 static bool dtype_of(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_dtype *dtype)
 {
     char text[64];
-    return mt_lookup_env_expand(env, arg->dtype, text, sizeof text) && mt_lookup_dtype(text, dtype);
+    return mt_lookup_env_expand(env, arg->dtype, text, sizeof text) && find_dtype(text, dtype);
 }
 
 /* ---- tensors ---- */

@@ -72,8 +72,8 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
     SAY(a, "\n");
     if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
-    if (fabs(change) > 0.001 && a->answers->model.time_ns) SAY(a, "model:    its time on that shape is taken × %.3f, by the search space's cost model\n", mt_rule_exp2(change));
-    else if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
+    if (fabs(change) > 0.001 && a->answers->model.time_ns) SAY(a, "model:    expected to take %.3f × its time on that shape, by the search space's cost model\n", mt_rule_exp2(change));
+    else if (fabs(change) > 0.001) SAY(a, "waves:    expected to take %.3f × its time on that shape, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
     if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
     if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", factor_of(-expected->advantage));

@@ -69,7 +69,7 @@ mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_progra
 }
 
 /* What went wrong in words: the failed let or the missing device fact that the program reads says more than the status. */
-const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size)
+static const char *trouble_of(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size)
 {
     const mt_lookup_model *model = &env->answers->model;
     snprintf(out, size, "%s", mt_program_strerror(status));
@@ -96,7 +96,7 @@ static const char *refuse(const mt_lookup_env *env, const mt_program *condition,
     if (status == MT_PROGRAM_INACTIVE || (status == MT_PROGRAM_OK && holds)) return NULL;
     if (!out) return "";
     if (status == MT_PROGRAM_OK) snprintf(out, size, "breaks %s %s here%s%s", what, name, *why ? ": " : "", why);
-    else snprintf(out, size, "%s %s can't be decided here: %s", what, name, mt_lookup_env_trouble(env, condition, status, trouble, sizeof trouble));
+    else snprintf(out, size, "%s %s can't be decided here: %s", what, name, trouble_of(env, condition, status, trouble, sizeof trouble));
     return out;
 }
 

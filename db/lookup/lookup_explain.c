@@ -127,7 +127,7 @@ static void add_source(text *to, const mt_lookup_answers *answers, const mt_look
 
 static void add_measured(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row, const char *where)
 {
-    add(to, "measured: ");
+    add(to, row->is_recorded ? "recorded: " : "measured: ");
     add_duration(to, row->median_ns);
     if (row->low_ns <= row->high_ns) {
         add(to, " (95 %%: ");
@@ -137,7 +137,7 @@ static void add_measured(text *to, const mt_lookup_answers *answers, const mt_lo
         add(to, ")");
     }
     add(to, ", %s%s; ", row->is_warm ? "warm" : "cold", where);
-    if (row->norm_error == row->norm_error) add(to, "validated%s, error %.2g\n", answers->model.is_by_default ? " against the default variant's output" : "", row->norm_error);
+    if (row->norm_error == row->norm_error) add(to, "validated%s%s, error %.2g\n", row->is_recorded ? " where it was recorded" : "", answers->model.is_by_default ? " against the default variant's output" : "", row->norm_error);
     else add(to, "its error is not stored\n");
 }
 
@@ -161,7 +161,7 @@ static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lo
 
 static void explain_row(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
-    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", answers->gpus[row->file] ? answers->gpus[row->file] : answers->gpu, row->shape_name, row->workload);
+    add(to, row->is_recorded ? "exact:    recorded on %s for this shape (%s), workload %s\n" : "exact:    tuned for %s and this shape (%s), workload %s\n", answers->gpus[row->file] ? answers->gpus[row->file] : answers->gpu, row->shape_name, row->workload);
     add(to, "variant:  %s\n", row->variant->text);
     add_measured(to, answers, row, "");
     add_slowdown(to, answers, row);

@@ -155,7 +155,7 @@ static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
     b->is_damaged = shape == SIZE_MAX;
     if (b->is_damaged) return TUNELOOKUP_OK;
     const char *outcome = text_of(row, 6);
-    bool has_time = strcmp(outcome, "ok") == 0 || strcmp(outcome, "censored") == 0; /* given up as too slow: at least as slow as it was until then */
+    bool has_time = strcmp(outcome, "ok") == 0 || strcmp(outcome, "censored") == 0; /* stopped as too slow: at least as slow as it was until then */
     double slowdown = *outcome == '\0' || (has_time && isnan(of_default)) ? NAN : !has_time ? INFINITY : of_default > best ? of_default / best : 1;
     b->defaults[shape] = mt_rule_worse(b->defaults[shape], slowdown);
     b->subjects[b->subject_count++] = (mt_lookup_subject){ id, (uint32_t)shape };
@@ -436,7 +436,7 @@ static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_p
         predictor->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
     }
     bool is_stranger = predictor->is_other_gpu && !is_kin(key, loader->asked_gpu);
-    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), answers->model.regime) != 0);
+    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), answers->model.l2) != 0);
     return true;
 }
 

@@ -42,7 +42,7 @@ uint32_t mt_lookup_index_of(const mt_lookup_answers *answers, const int64_t *val
 static void answer_none(const mt_lookup_answers *answers, tunelookup_result *result)
 {
     result->match = TUNELOOKUP_MATCH_NONE;
-    result->launch_count = result->arg_count = result->validated = 0;
+    result->launch_count = result->arg_count = result->validated = result->recorded = 0;
     result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->slowdown_bound = result->norm_error = NAN;
     result->variant = "";
     result->kernel_key = answers->kernel_key;
@@ -54,6 +54,7 @@ static void answer_row(const mt_lookup_answers *answers, mt_lookup_row *row, tun
     result->launch_count = atomic_load_explicit(&row->state, memory_order_relaxed) - LAUNCHES;
     result->arg_count = (int32_t)answers->model.arg_count;
     result->validated = 1;
+    result->recorded = row->is_recorded;
     result->median_ns = row->median_ns;
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;
@@ -73,6 +74,7 @@ static void answer_decision(const mt_lookup_answers *answers, const mt_lookup_de
     result->launch_count = decision->launches;
     result->arg_count = (int32_t)answers->model.arg_count;
     result->validated = result->match != TUNELOOKUP_MATCH_DEFAULT;
+    result->recorded = result->validated && row->is_recorded;
     result->median_ns = row->median_ns;
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;

@@ -10,7 +10,7 @@
 const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS] = { "cc", "sm_count", "smem_optin", "smem_per_sm", "smem_reserved", "regs_per_sm",
                                                             "threads_per_sm", "blocks_per_sm", "max_cluster", "l2_bytes", "mem_bytes", "clock_mhz" };
 
-void mt_lookup_facts(const tunelookup_device *device, int64_t facts[MT_LOOKUP_FACTS])
+static void facts_of(const tunelookup_device *device, int64_t facts[MT_LOOKUP_FACTS])
 {
     const int64_t given[MT_LOOKUP_FACTS] = { device->cc, device->sm_count, device->smem_optin, device->smem_per_sm, device->smem_reserved, device->regs_per_sm,
                                              device->threads_per_sm, device->blocks_per_sm, device->max_cluster, device->l2_bytes, device->mem_bytes,
@@ -338,10 +338,10 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     if (!root || root->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its expressions are no JSON object");
     if (time && time->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its cost model is no object");
     if (mt_lookup_json_int(root, "format", 0) != 1) return mt_lookup_model_bad(&reader, "its expressions have a format that this library does not know");
-    const char *regime = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
+    const char *l2 = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
     model->is_by_default = reference && strcmp(reference, "default") == 0;
-    model->regime = regime ? regime : "cold";
-    mt_lookup_facts(device, model->facts);
+    model->l2 = l2 ? l2 : "cold";
+    facts_of(device, model->facts);
     LOOKUP_TRY(load_names(&reader, mt_lookup_json_member(root, "shape")));
     LOOKUP_TRY(load_param_names(&reader, params));
     LOOKUP_TRY(load_let_names(&reader, lets, mt_lookup_json_member(time, "lets")));

@@ -1,4 +1,5 @@
 /* The caller's names ("N", "H[0]", "dtype=f16", "workload=local15") against the kernel's shape values; and stored shapes against both. */
+#include "db/key.h"
 #include "db/lookup/lookup.h"
 
 #include <stdio.h>
@@ -134,28 +135,11 @@ tunelookup_status mt_lookup_bind_names(mt_lookup_answers *answers, const char *c
 
 /* ---- stored shapes ---- */
 
-/* [-]digits at *at; false on overflow or anything else. */
-static bool read_integer(const char **at, int64_t *value)
-{
-    const char *from = *at;
-    bool negative = *from == '-';
-    int64_t result = 0;
-    if (negative) from++;
-    if (*from < '0' || *from > '9') return false;
-    for (; *from >= '0' && *from <= '9'; from++) {
-        if (__builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *from - '0', &result)) return false;
-    }
-    if (!negative && __builtin_sub_overflow((int64_t)0, result, &result)) return false;
-    *at = from;
-    *value = result;
-    return true;
-}
-
 static bool read_list(const char **at, uint32_t length, int64_t *values)
 {
     for (uint32_t i = 0; i < length; i++) {
         if (i > 0 && *(*at)++ != ',') return false;
-        if (!read_integer(at, &values[i])) return false;
+        if (!(*at = mt_key_int(*at, &values[i]))) return false;
     }
     return true;
 }

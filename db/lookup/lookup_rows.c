@@ -1,7 +1,7 @@
 /* One file's winners for one kernel and GPU.
  *
  * A shape may have several: measured and recorded, in several files, cold and warm, for several workloads. The rank orders all but the last: measured before recorded, an
- * earlier file (the user's) before a later one, the kernel's own regime before the other; behind all of them what can't answer, which is there to be explained. Among workloads of one rank the variant with the least worst-case slowdown wins. */
+ * earlier file (the user's) before a later one, the kernel's own cache state before the other; behind all of them what can't answer, which is there to be explained. Among workloads of one rank the variant with the least worst-case slowdown wins. */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -219,7 +219,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     row->is_recorded = is_recorded;
     row->subject = sqlite3_column_int64(statement, SUBJECT);
     row->is_wrong = mt_lookup_is_wrong_on(answers, variant->text, values);
-    row->rank = (variant->problem || row->is_wrong ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.regime) != 0);
+    row->rank = (variant->problem || row->is_wrong ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.l2) != 0);
     return TUNELOOKUP_OK;
 }
 
@@ -273,7 +273,7 @@ static bool place_row(mt_lookup_loader *loader, uint32_t index)
 
 /* ---- several workloads ---- */
 
-/* The variant's newest median on another subject: NAN when it was not measured there, INFINITY when it failed. *is_whole: it was measured to the end, not given up as hopeless. */
+/* The variant's newest median on another subject: NAN when it was not measured there, INFINITY when it failed. *is_whole: it was measured to the end, not stopped as too slow. */
 static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t variant, bool *is_whole)
 {
     sqlite3_bind_int64(statement, 1, subject);

@@ -1,25 +1,11 @@
 /* Variants: a few hundred serve thousands of rows, so each text is read and taken apart once. */
+#include "db/key.h"
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
 #include <string.h>
 
 /* ---- the text's parts ---- */
-
-static bool read_number(const char *text, int64_t *value)
-{
-    bool negative = *text == '-';
-    int64_t result = 0;
-    if (negative) text++;
-    if (!*text) return false;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9') return false;
-        if (__builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return false;
-    }
-    if (!negative && __builtin_sub_overflow((int64_t)0, result, &result)) return false;
-    *value = result;
-    return true;
-}
 
 /* The knob of that name, or param_count. Texts have knobs in the order of their names, so that the search goes on where the one before ended; from the beginning where it finds nothing. */
 static uint32_t find_knob(const mt_lookup_model *model, const char *name, size_t length, uint32_t *at)
@@ -44,7 +30,8 @@ static const char *set_knob(const mt_lookup_model *model, mt_lookup_variant *var
         *knob = (mt_value){ .kind = MT_VALUE_STRING, .string = equals + 1 };
     } else {
         *knob = (mt_value){ .kind = MT_VALUE_INT };
-        if (!read_number(equals + 1, &knob->number)) return "a knob that takes integers has another value";
+        const char *end = mt_key_int(equals + 1, &knob->number);
+        if (!end || *end) return "a knob that takes integers has another value";
     }
     return NULL;
 }

@@ -78,7 +78,8 @@ static void bind_column(mt_sql_args *args, const outcome_column *column, const v
         mt_sql_int(args, integer_of(column, member));
 }
 
-void mt_outcome_bind(mt_sql_args *args, const mt_outcome *outcome)
+/* Binds the columns in order. outcome->kind decides what is NULL. */
+static void bind_outcome(mt_sql_args *args, const mt_outcome *outcome)
 {
     for (size_t i = 0; i < MT_OUTCOME_COLUMN_COUNT; i++) {
         if (is_there(&columns[i], outcome))
@@ -248,7 +249,7 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     mt_sql_int(&args, result->evaluation);
     mt_sql_text(&args, mt_outcome_name(outcome->kind));
     mt_sql_note(&args, outcome->text); /* a template-heavy compile log can have megabytes; its beginning says what is wrong */
-    mt_outcome_bind(&args, outcome);
+    bind_outcome(&args, outcome);
     mt_sql_text(&args, result->launch_json);
     mt_sql_real(&args, result->model_flops);
     mt_sql_real(&args, result->model_dram_bytes);

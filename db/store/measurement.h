@@ -53,8 +53,6 @@
 #define MT_COLUMN_COUNT(column, key, type, group, member) +1
 enum { MT_OUTCOME_COLUMN_COUNT = 0 MT_OUTCOME_COLUMNS(MT_COLUMN_COUNT) };
 
-/* Binds the columns in order. outcome->kind decides what is NULL. */
-void mt_outcome_bind(mt_sql_args *args, const mt_outcome *outcome);
 /* Reads the columns from `first` on into a zeroed outcome. False when one holds another type or a number out of range; *bad names it. */
 bool mt_outcome_read(sqlite3_stmt *statement, int first, mt_outcome *outcome, const char **bad);
 /* Adds ,"key":value for each column that says something. */

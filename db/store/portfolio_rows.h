@@ -31,7 +31,7 @@ typedef struct mt_portfolio_subject {
     const char *kinds, *names;      /* of the kernel's shape values: "int,list,string", "D,H,dtype", in the order of the key's parts */
     double best_ns;
     const char *default_outcome;    /* NULL = the default was not measured there, or was excluded by other expressions than the stored ones */
-    double default_ns;              /* NAN unless ok, or given up: then it took at least so long; by events beside a best in graphs, the least that it may take in graphs */
+    double default_ns;              /* NAN unless ok, or stopped early: then it took at least so long; by events beside a best in graphs, the least that it may take in graphs */
     const char *default_variant;    /* its text; NULL = not known */
 } mt_portfolio_subject;
 typedef mt_status (*mt_query_portfolio_subject_callback)(void *context, const mt_portfolio_subject *row, mt_error *err);

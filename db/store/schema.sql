@@ -97,7 +97,7 @@ CREATE TABLE session (
     failed          INTEGER NOT NULL DEFAULT 0,
     times_json      TEXT,               -- where the time went
     warnings        TEXT,               -- one a line
-    drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
+    drift           REAL,               -- largest deviation of a drift reference from its first time, as a part of that; NULL = not timed twice
     job             TEXT,               -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
     headers         TEXT,               -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
     plan            TEXT,               -- of a cluster folder (msda-tune slurm), whose task it is: "0123456789ab"; NULL = none
@@ -188,7 +188,7 @@ CREATE TABLE measurement (
     model_floor_ns     REAL,
     samples            BLOB,             -- float32 little-endian nanoseconds in measuring order, one zstd frame
     spec_digest        TEXT,             -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
-    proposed_by        TEXT              -- who asked for it: default, baseline, lookup, yardstick, given, other regime; else what in the strategy (docs/search.md); NULL = not known
+    proposed_by        TEXT              -- who asked for it: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); NULL = not known
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN ('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input'); -- the lookup reads all of them
@@ -203,7 +203,7 @@ CREATE TABLE current_result (
     PRIMARY KEY (subject_id, variant_id)
 ) WITHOUT ROWID;
 
--- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
+-- The drift reference of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
 CREATE TABLE anchor (
     id              INTEGER PRIMARY KEY,
     session_id      INTEGER NOT NULL REFERENCES session (id),
@@ -316,7 +316,7 @@ CREATE TABLE answer (
     PRIMARY KEY (kernel_id, device_id, subject_id)
 ) WITHOUT ROWID;
 
--- Variants of a subject that others are compared with: the space's default point, and the default point of the variant that [tune] baseline names. Of the newest session.
+-- Variants of a subject that others are compared with: the space's default point, and the default point of the algorithm that [tune] baseline names. Of the newest session.
 CREATE TABLE landmark (
     subject_id      INTEGER NOT NULL REFERENCES subject (id),
     role            TEXT NOT NULL CHECK (role IN ('default', 'baseline')),
@@ -354,7 +354,7 @@ CREATE TABLE portfolio_shape (
     shape_key       TEXT NOT NULL,
     shape_name      TEXT NOT NULL,
     best_ns         REAL NOT NULL,
-    default_ns      REAL,                -- of the space's default point there; NULL = not measured, or it failed; given up as too slow: at least so long
+    default_ns      REAL,                -- of the space's default point there; NULL = not measured, or it failed; stopped as too slow: at least so long
     default_outcome TEXT,                -- how that ended; NULL = not measured
     PRIMARY KEY (portfolio_id, subject_id)
 ) WITHOUT ROWID;

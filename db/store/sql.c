@@ -92,7 +92,7 @@ void mt_sql_real(mt_sql_args *args, double value)
     else bound(args, sqlite3_bind_double(args->statement, ++args->bound, value), (mt_row_value){.type = MT_ROW_VALUE_REAL, .real = value});
 }
 
-void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count)
+static void bind_text(mt_sql_args *args, const char *text, size_t count)
 {
     if (!text) mt_sql_null(args);
     else bound(args, sqlite3_bind_text64(args->statement, ++args->bound, text, count, SQLITE_STATIC, SQLITE_UTF8), (mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = text, .size = count});
@@ -100,7 +100,7 @@ void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count)
 
 void mt_sql_text(mt_sql_args *args, const char *text)
 {
-    mt_sql_text_bytes(args, text, text ? strlen(text) : 0);
+    bind_text(args, text, text ? strlen(text) : 0);
 }
 
 void mt_sql_note(mt_sql_args *args, const char *text)
@@ -112,7 +112,7 @@ void mt_sql_note(mt_sql_args *args, const char *text)
         length = LONGEST;
         while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--; /* not inside a character */
     }
-    mt_sql_text_bytes(args, text, length);
+    bind_text(args, text, length);
 }
 
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count)

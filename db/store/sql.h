@@ -43,7 +43,6 @@ mt_sql_args mt_sql_args_row(sqlite3_stmt *statement, mt_row_values *row);
 void mt_sql_int(mt_sql_args *args, int64_t value);
 void mt_sql_real(mt_sql_args *args, double value);                     /* NaN = NULL */
 void mt_sql_text(mt_sql_args *args, const char *text);                 /* NULL = NULL */
-void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count);
 /* At most 256 KiB of it, whole characters. NULL is NULL. */
 void mt_sql_note(mt_sql_args *args, const char *text);
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count);  /* NULL = NULL */

@@ -91,7 +91,7 @@ mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, cons
 /* How strictly a stored row must match the toolchain to count as known. */
 typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_NONE } mt_reuse;
 /* Calls back once per variant known for the subject, whatever its outcome: the newest row counts. `median_ns` is INFINITY unless kind is OK
- * or CENSORED (then what was seen until it was given up). `text` is a failure's, cut to 200 characters; NULL = none.
+ * or CENSORED (then what was seen until it was stopped). `text` is a failure's, cut to 200 characters; NULL = none.
  * Major: same major version of NVRTC and of the driver's CUDA, same arch. */
 typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err);
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);

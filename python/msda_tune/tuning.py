@@ -27,6 +27,7 @@ class Event:
 
     unix_ms: int
     gpu: str
+    origin: str                       #: measured, or recorded where a recording was replayed
     shape: str
     workload: str
 
@@ -48,7 +49,7 @@ class Evaluated(Event):
     total: int
     known: bool                       #: from the database, not measured now
     variant: str                      #: "ALGO=direct;BLOCK=128"
-    outcome: str                      #: ok, censored (given up as too slow), wrong_result, compile_error …
+    outcome: str                      #: ok, censored (stopped as too slow), wrong_result, compile_error …
     text: str | None = None           #: why it failed
     median_us: float | None = None    #: microseconds; of ok and censored
     low_us: float | None = None       #: the median's 95 % interval

@@ -29,8 +29,8 @@ class Result(ctypes.Structure):
         ("match", ctypes.c_int), ("launch_count", ctypes.c_int32), ("arg_count", ctypes.c_int32), ("validated", ctypes.c_int32), ("median_ns", ctypes.c_double),
         ("low_ns", ctypes.c_double), ("high_ns", ctypes.c_double), ("expected_slowdown", ctypes.c_double), ("slowdown_bound", ctypes.c_double),
         ("norm_error", ctypes.c_double),
-        ("variant", ctypes.c_char_p), ("kernel_key", ctypes.c_char_p), ("answers_", ctypes.c_void_p), ("row_", ctypes.c_uint32), ("reason_", ctypes.c_uint32),
-        ("reserved_", ctypes.c_int64 * 3), ("values_", ctypes.c_int64 * MAX_VALUES)]
+        ("variant", ctypes.c_char_p), ("kernel_key", ctypes.c_char_p), ("recorded", ctypes.c_int32), ("row_", ctypes.c_uint32), ("answers_", ctypes.c_void_p),
+        ("reason_", ctypes.c_uint32), ("unused_", ctypes.c_uint32), ("reserved_", ctypes.c_int64 * 2), ("values_", ctypes.c_int64 * MAX_VALUES)]
 
 
 class LaunchInfo(ctypes.Structure):

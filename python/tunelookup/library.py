@@ -124,6 +124,11 @@ class Answer:
         return bool(self._result.validated)
 
     @property
+    def recorded(self) -> bool:
+        """The row was not measured here, but replayed from a recording."""
+        return bool(self._result.recorded)
+
+    @property
     def median_ns(self) -> float:
         """Nanoseconds, as measured for the row that matched, on its GPU and shape. NaN: not measured."""
         return self._result.median_ns

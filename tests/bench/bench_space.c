@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/normal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 
@@ -164,7 +165,7 @@ mt_status bench_space_perturb(bench_space *space, const char *how, mt_error *err
     if (strncmp(how, "shuffle=", 8) == 0) st = shuffle(space, (uint64_t)number, err);
     for (size_t i = 0; i < count; i++) {
         if (strncmp(how, "pow=", 4) == 0) space->time_ns[i] = pow(space->time_ns[i], number);
-        if (strncmp(how, "noise=", 6) == 0) space->time_ns[i] *= 1 + number / 100 * fabs(mt_rng_normal(&rng));
+        if (strncmp(how, "noise=", 6) == 0) space->time_ns[i] *= 1 + number / 100 * fabs(draw_normal(&rng));
     }
     find_best(space);
     snprintf(space->name + length, sizeof space->name - length, " %s", how);

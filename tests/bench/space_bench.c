@@ -119,8 +119,8 @@ static void time_making(const mt_spec *spec, const char *what, const mt_space_li
     clock_t start = clock();
     if (mt_space_create_limited(spec, &spec->shapes[0], &h100, NULL, limits, &space, &err) != MT_OK) die("space", err.message);
     double spent = seconds_since(start);
-    printf("    %-30s %9.4f s  %6.0f times faster; %s, %s points, %.1f MB\n", what, spent, loop_s / (spent > 0 ? spent : 1e-6), mt_space_is_enumerated(space) ? "enumerated" : "sampled",
-           mt_space_count_text(space, count, sizeof count), (double)mt_space_bytes(space) / 1e6);
+    printf("    %-30s %9.4f s  %6.0f times faster; %s, %s points\n", what, spent, loop_s / (spent > 0 ? spent : 1e-6), mt_space_is_enumerated(space) ? "enumerated" : "sampled",
+           mt_space_count_text(space, count, sizeof count));
     time_draws(space, "  a draw");
     mt_space_free(space);
 }

@@ -141,6 +141,11 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
     if (killed && !is_support && behaviour && strcmp(behaviour, killed) == 0) raise(SIGKILL);
     while (!is_support && behaviour && strcmp(behaviour, "compile_hang") == 0)
         pause();
+    const char *missing = getenv("MSDA_TUNE_FAKE_MISSING_HEADER");
+    if (!is_support && missing && strstr(program->source, missing)) {
+        snprintf(program->log, sizeof program->log, "%s(1): catastrophic error: cannot open source file \"%s\"\n", program->name, missing);
+        return MT_NVRTC_COMPILATION;
+    }
     if (!is_support && behaviour && strcmp(behaviour, "compile_error") == 0) {
         snprintf(program->log, sizeof program->log, "%s(9): error: #error directive: \"BEHAVIOUR = compile_error\"\n", program->name);
         return MT_NVRTC_COMPILATION;

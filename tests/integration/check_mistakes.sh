@@ -82,13 +82,14 @@ says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/referen
 says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
 says 1 'twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
 says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^args .*/args =/'
-# where: the section that launches it, or the argument that it makes
-says 1 'm.ini:27: twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
+# where: the key that names it or lists its arguments, or the argument that it makes
+says 1 'm.ini:28: twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
 says 1 'm.ini:3: no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
 says 1 'm.ini:3: [kernel] reference: ./nowhere.npy: cannot open' 's/^reference = .*/reference = file:nowhere.npy/; /^\[launch reference/,$d'
-says 1 'm.ini:36: reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
+says 1 'm.ini:37: reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'm.ini:17: generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
-says 1 'm.ini:31: algorithm twice: no __global__ function finnish' 's/= finish/= finnish/'
+says 1 'm.ini:32: algorithm twice: no __global__ function finnish' 's/= finish/= finnish/'
+says 1 'm.ini:3: reference has 1 parameters, the launch lists 3' '/^\[launch reference/,$d' # a launch that the file does not give
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
@@ -148,6 +149,42 @@ for at in 'twice 2' 'reference 4' 'generator 6'; do
   out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
   grep -qE "typo.cu:$line: in $name\(\): the kernel's source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo in %s: expected it to be named, got:\n%s\n' "$name" "$out"; bad=1; }
 done
+# A brace without an end is told of the kernel that lacks it; the compiler stumbles over the next function. brace PLACE: the source is stdin.
+brace() {
+  cat >brace.cu
+  tail -n +4 k.cu | grep -v finish >>brace.cu
+  sed 's/^source .*/source = brace.cu/' good.ini >m.ini
+  out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+  grep -qF -- "$1: a brace has no end (the compiler stumbles in line $2" <<<"$out" || { printf 'FAILED: a brace without an end: expected %s, line %s, got:\n%s\n' "$1" "$2" "$out"; bad=1; }
+}
+last='extern "C" __global__ void finish(float *out) { out[threadIdx.x] += 0; }'
+brace './brace.cu:2: in twice()' 6 <<END
+__device__ float one() { return 1; }
+extern "C" __global__ void twice(float *out) {
+  if (threadIdx.x < 5) {
+    out[threadIdx.x] = 2;
+}
+$last
+END
+brace './brace.cu:2: in helper()' 3 <<END
+__device__ float helper();
+__device__ float helper() { if (threadIdx.x) { return 1; }
+extern "C" __global__ void twice(float *out) { out[threadIdx.x] = helper(); }
+$last
+END
+brace './brace.cu:3: in twice()' 4 <<END
+__device__ float one() { return 1; }
+extern "C" {
+__global__ void twice(float *out) { if (threadIdx.x) { out[0] = one(); }
+__global__ void finish(float *out) { out[threadIdx.x] += 0; }
+}
+END
+printf 'struct open {\n' >>brace.h
+brace './brace.h:1' 2 <<END
+#include "brace.h"
+$last
+extern "C" __global__ void twice(float *out) { out[threadIdx.x] = 1; }
+END
 printf '\nint tail() { return undefined_here; }\n' >>k.cu # in no kernel
 out=$("$tool" check --space good.ini --gpu h100 --jobs 1 --no-cache 2>&1)
 grep -qE "k.cu:[0-9]+: the kernel's source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo outside: got:\n%s\n' "$out"; bad=1; }
@@ -182,10 +219,10 @@ none_says() { # TEXT SOURCE [OPTION]
 kernel='extern "C" __global__ void plan(float *out) { out[threadIdx.x] = 2; }'
 other='extern "C" __global__ void finish(float *out) { out[threadIdx.x] = 2; }'
 for source in '' $'#if ALGO == ALGO_plam\n'"$kernel"$'\n#endif' '__device__ void plan(float *out) { out[threadIdx.x] = 2; }'; do
-  none_says 'none.ini:16: no __global__ function plan (extern "C") in the compiled source, which has none' "$source"
+  none_says 'none.ini:6: no __global__ function plan (extern "C") in the compiled source, which has none' "$source"
 done
-none_says '"file":"none.ini","line":16,"text":"algorithm second: no __global__ function finish (extern \"C\") in the compiled source, which has none"' $'#if ALGO == ALGO_plan\n'"$kernel"$'\n#endif' --json
-none_says 'none.ini:16: algorithm second: no __global__ function finish (extern "C") in the compiled source, which has plan' "$kernel"
+none_says '"file":"none.ini","line":8,"text":"algorithm second: no __global__ function finish (extern \"C\") in the compiled source, which has none"' $'#if ALGO == ALGO_plan\n'"$kernel"$'\n#endif' --json
+none_says 'none.ini:8: algorithm second: no __global__ function finish (extern "C") in the compiled source, which has plan' "$kernel"
 # A header that is not there is the kernel's mistake, though the default variant is compiled first, as the reference.
 none_says "none.cu:1: the kernel's source does not compile:" $'#include "nothere.h"\n'"$kernel$other"
 none_says "none.cu:1: in plan(): the kernel's source does not compile with the knobs of the default point:" "${kernel/threadIdx/treadIdx}"$'\n'"$other"

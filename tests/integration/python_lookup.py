@@ -39,7 +39,7 @@ def check_answers():
             its = told("--kernel", kernel, "--shape", shape)
             mine = library.find(h200, kernel, {name: array("q", value) if isinstance(value, list) else value for name, value in its["shape"].items()})
             assert mine and mine.match.name.lower() == its["match"] and mine.variant == its["variant"] and mine.knobs == its["knobs"], (mine, its)
-            assert mine.kernel_key == its["kernel_key"] and mine.validated
+            assert mine.kernel_key == its["kernel_key"] and mine.validated and not mine.recorded and its["origin"] == "measured"
             assert math.isclose(mine.median_ns / 1e3, its["median_us"], rel_tol=1e-6) and mine.interval_ns[0] <= mine.median_ns <= mine.interval_ns[1]
             assert [(launch.entry, list(launch.grid), list(launch.block), launch.smem_bytes) for launch in mine.launches] == [
                 (launch["entry"], launch["grid"], launch["block"], launch["smem_bytes"]) for launch in its["launches"]]

@@ -19,6 +19,7 @@ import types
 from array import array
 
 import msda_tune
+import tunelookup
 from msda_tune.expressions import condition, number
 
 build = pathlib.Path(sys.argv[1])
@@ -190,12 +191,17 @@ def check_tuning(db):
     assert best.evaluated == 12 and best.best_us > 0 and best.low_us <= best.best_us <= best.high_us and best.knobs["ALGO"] and best.speedup >= 1 and not best.interrupted, best
     assert len(results.evaluations) == 12 and results.evaluations[-1].done == 12 and results.evaluations[0].knobs, results.evaluations
     assert [type(event).__name__ for event in events] == ["Begin", *["Evaluated"] * 12, "Result"]
+    assert {event.origin for event in events} == {"recorded"}
     assert "seed48 local15: 12 of 12, best" in said.getvalue() and said.getvalue().endswith("\n")
     assert "Best:" in results.summary
     shown = json.loads(msda_tune.run("show", "--db", db, "--json"))
     assert shown["best"][0]["variant"] == best.best if "best" in shown else best.best in json.dumps(shown)
+    told = json.loads(msda_tune.run("lookup", "--db", db, "--gpu", "recorded:h200", "--kernel", "msda", "--shape", "seed48", "--json"))
     sys.modules["pandas"] = types.SimpleNamespace(DataFrame=list)
     assert results.to_dataframe()[0]["ALGO"] == best.knobs["ALGO"] and len(results.to_dataframe(evaluations=True)) == 12
+    with tunelookup.open(db, recorded=True) as library:
+        answer = library.find(tunelookup.Device.named("h200"), "msda", told["shape"])
+        assert answer.recorded and answer.variant == told["variant"] and told["origin"] == "recorded", answer
     again = msda_tune.tune("msda", ["seed48"], gpu="recorded:h200", budget=12, db=db, progress=False)
     assert again[0].known == 12 and again[0].best == best.best
     assert refused(msda_tune.UsageError, "did you mean '--budget'", msda_tune.tune, "msda", budgett=3).exit_code == 2

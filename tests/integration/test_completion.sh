@@ -73,6 +73,15 @@ completes 'small,large' 'tune --space=demo --shape small,l'
 completes '' 'tune --space demo --shape N='
 completes 'even skewed' 'slurm --space own/demo.ini --workload '
 completes 'odd' 'show --db two\ words.sqlite --kernel other --workload '
+# No results, no names: a kernel of which a file has no row, and where winners are asked for one that only failed.
+sed 's/"name":"demo"/"name":"empty"/; s/"name":"small"/"name":"idle"/; 1q' "$data/demo.small.jsonl" >empty.jsonl
+sed '1s/"name":"demo"/"name":"failing"/; 1s/"name":"small"/"name":"hard"/; 1!s/"k":"ok"/"k":"wrong_result"/; 1s/,"final":.*/}/' "$data/demo.small.jsonl" >failing.jsonl
+"$tool" import --as measured --db few.sqlite empty.jsonl failing.jsonl "$data/demo.large.jsonl" >/dev/null 2>&1 || exit 1
+completes 'demo failing' 'show --db few.sqlite --kernel '
+completes 'hard large' 'export --db few.sqlite --shape '
+completes 'demo' 'lookup --db few.sqlite --kernel '
+completes 'large' 'lookup --db few.sqlite --shape '
+completes '' 'new --kernel ' # a function of a source
 # Quotes that are open, or closed.
 completes 'recorded:h100-sxm' "tune --gpu 'rec" rec
 completes 'h100-sxm' "tune --gpu recorded:'h" h

@@ -189,7 +189,7 @@ START_TEST(fake_driver)
 }
 END_TEST
 
-/* Two that share the work: each has an intent of its own. What is given up depends on what was seen before, and so on who is faster: nothing is. */
+/* Two that share the work: each has an intent of its own. What is stopped early depends on what was seen before, and so on who is faster: nothing is. */
 START_TEST(two_gpus)
 {
     const char *tune[MAX_WORDS] = {"--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "2", "--gpu", "all", "--no-race", "--quiet", "--db", NULL};

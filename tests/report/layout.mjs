@@ -113,7 +113,7 @@ for (const name of Object.keys(files)) {
 // Words of a section's notes, and how the column, the figure or the entry begins that they are about.
 const EXPLAINED = {
   best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
-  summary: [['× as fast', '× as fast'], ['floor', 'Floor'], ['Given up', 'Given up'], ['Not run', 'Not run']],
+  summary: [['× as fast', '× as fast'], ['floor', 'Floor'], ['Stopped', 'Stopped'], ['Not run', 'Not run']],
 };
 
 test('what is shown is explained, and nothing else', async () => {
@@ -131,7 +131,7 @@ test('what is shown is explained, and nothing else', async () => {
     }
     await view.close();
   }
-  for (const words of ['× as fast', 'The error', 'Launches', 'floor', 'Given up', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
+  for (const words of ['× as fast', 'The error', 'Launches', 'floor', 'Stopped', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
 });
 
 test('a filter finds the GPU that a heading tells', async () => {

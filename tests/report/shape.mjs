@@ -65,16 +65,16 @@ if (files.live) {
     await view.close();
   });
 
-  test('failures with their reasons; all variants over a knob, failed and given-up ones marked', async () => {
+  test('failures with their reasons; all variants over a knob, failed ones and ones stopped early marked', async () => {
     const view = await openShape('live');
     assert.match(await view.page.locator('#table-texts').textContent(), /CUDA_ERROR_ILLEGAL_ADDRESS/);
     const names = (await series(view.page, 'values')).map(({ name }) => name).join();
     assert.match(names, /failed/);
-    assert.match(names, /given up/);
-    const { given, drawn } = await view.page.evaluate(() => { // as slow as they were: each is marked as given up
+    assert.match(names, /stopped early/);
+    const { given, drawn } = await view.page.evaluate(() => { // as slow as they were: each is marked as stopped early
       const { shared, subject, plots } = window.report.views.find((v) => v.figure.dataset.chart === 'values');
       const { kind, newest, us } = subject.points;
-      return { given: kind.filter((k, i) => shared.kinds[k] === 'censored' && newest[i] && us[i] !== null).length, drawn: plots[0].chart.getOption().series.find((s) => s.name === 'given up').data.length };
+      return { given: kind.filter((k, i) => shared.kinds[k] === 'censored' && newest[i] && us[i] !== null).length, drawn: plots[0].chart.getOption().series.find((s) => s.name === 'stopped early').data.length };
     });
     assert.equal(drawn, given);
     await view.close();
@@ -274,10 +274,10 @@ test('nothing keeps the place of a chart that is not there yet, once it is', asy
 });
 
 if (files.live) {
-  test('around the winner, what failed or was given up is a mark without a length, behind all that have times', async () => {
+  test('around the winner, what failed or was stopped early is a mark without a length, behind all that have times', async () => {
     const view = await openShape('live');
     const parts = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'ablation').plots[0].chart.getOption().series.map(({ name, type, data }) => ({ name, type, data })));
-    assert.deepEqual(parts.map(({ name, type }) => [name, type]), [['timed', 'bar'], ['given up', 'scatter'], ['failed', 'scatter']]);
+    assert.deepEqual(parts.map(({ name, type }) => [name, type]), [['timed', 'bar'], ['stopped early', 'scatter'], ['failed', 'scatter']]);
     const [timed, ...marks] = parts.map(({ data }) => data);
     const last = Math.max(...timed.map(([, row]) => row));
     for (const [at, row] of marks.flat()) assert.ok(at === 0 && row > last, `a mark at ${at} in row ${row}`);

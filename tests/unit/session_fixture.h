@@ -38,7 +38,7 @@ typedef struct script {
     mt_store *watched;      /* counts starts without an intent in this database */
     char cubin[256];        /* path of every winner's cubin; "" = none */
     mt_hash cubin_hash;
-    bool races;             /* acts as the device would: more than 1.1 × race_ns is given up */
+    bool races;             /* acts as the device would: more than 1.1 × race_ns is stopped */
     size_t raced;           /* starts with a limit */
     double (*time)(const char *variant, size_t start); /* NULL = time_of */
     uint32_t (*smem)(const char *variant);

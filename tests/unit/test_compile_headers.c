@@ -3,6 +3,7 @@
 #include "tuner/gpu/compile_headers.h"
 
 #include "tuner/base/strbuf.h"
+#include "tuner/base/toolkit.h"
 
 #define NO_FILE(includer, name) includer "(1): catastrophic error: cannot open source file \"" name "\"\n"
 
@@ -12,7 +13,7 @@ START_TEST(by_who_includes)
         const char *log, *include_dir, *expected;
     } cases[] = {
         {"x.cu(1): catastrophic error: could not open source file \"mine.cuh\" (no directories in search list)\n", NULL,
-         "msda-tune: no CUDA headers found for mine.cuh: set CUDA_HOME to the toolkit whose include folder has it (searched /a, /b)\n"},
+         "msda-tune: no CUDA headers found for mine.cuh: set CUDA_HOME to the toolkit whose include folder has it, or install " MT_TOOLKIT_PARTS " (searched /a, /b)\n"},
         {"x.cu(1): catastrophic error: could not open source file \"mine.cuh\" (no directories in search list)\n", "/c/include",
          "msda-tune: mine.cuh is neither beside the source, nor in a folder of [kernel] include, nor in /c/include\n"},
         {NO_FILE("x.cu", "mine.cuh"), "/c/include", "msda-tune: mine.cuh is neither beside the source, nor in a folder of [kernel] include, nor in /c/include\n"},

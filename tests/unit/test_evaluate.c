@@ -148,7 +148,7 @@ START_TEST(inputs_are_kept_by_the_file_not_by_its_path)
 }
 END_TEST
 
-/* Given up after three samples, with what was seen; a variant that is close is timed to the end. */
+/* Stopped after three samples, with what was seen; a variant that is close is timed to the end. */
 START_TEST(racing_stops_the_hopeless)
 {
     bench *b = &(bench){0};

@@ -190,8 +190,11 @@ START_TEST(recordings_pass_through)
     ck_assert_str_eq(mt_import_recording(import, &length), text);
     clear();
     mt_free(packed);
-    ck_ok(open_text("junk"));
-    ck_assert(mt_import_describe(import)->is_recording); /* whose reader says what is wrong */
+    static const char *const others[] = {"junk", "{\"v\":1}\n{\"format\":\"msda-tune recording\"}", "{\n\"format\": \"msda-tune recording\"\n}"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ck_ok(open_text(others[i]));
+        ck_assert(mt_import_describe(import)->is_recording); /* whose reader says what is wrong */
+    }
     clear();
 }
 END_TEST
@@ -201,6 +204,13 @@ END_TEST
 START_TEST(refusals_name_file_line_and_entry)
 {
     static const struct { const char *text, *part; } cases[] = {
+        {"{}", "x.json:1: is a JSON object of nothing; expected a recording of msda-tune"},
+        {"\n[1]", "x.json:2: begins a JSON array; expected"},
+        {"{\n\"meta\":\n{\"a\":1},\n\"benchmarks\":[]\n}\n", "x.json:2: is a JSON object of \"meta\", \"benchmarks\"; expected a recording of msda-tune (JSON lines, the first with \"format\"), a Kernel Tuner cache (a JSON object with \"cache\") or"},
+        {"{\n\"meta\":1,\n\"benchmarks\":[1,\n", "x.json:3: is cut short inside the value that begins here; the JSON object has \"meta\", \"benchmarks\" before that, expected a rec"},
+        {"{\n\"meta\":1\n\"b\":2}", "x.json:3: '\"', expected ',' or '}'; the JSON object has \"meta\" before that"},
+        {"{\"me", "x.json:1: is cut short, expected the end of a member's name; the JSON object has nothing before that"},
+        {"{\"format\":\"other\"}", "x.json:1: is a JSON object of \"format\"; expected"},
         {"{\"cache\":{}}", "x.json: a Kernel Tuner cache without \"tune_params_keys\""},
         {"{" KNOBS "\"cache\":{}}", "holds no result"},
         {"{" KNOBS "\"cache\":[]}", "x.json:1: '[', expected the entries of \"cache\", an object {…}"},
@@ -239,6 +249,10 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: the configuration has a knob b"},
         {"{\"results\":[" T4_RESULT("{\"a\":1,\"b\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: has no value of a"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\","), "is cut short, expected ',' or ']'"},
+        {"{\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"measurements\":[{\"name\":\"time\",\"value\":7,\"unit\":\"weeks\"}]}]}",
+         "x.json:2: the measurement \"time\" has the \"unit\" \"weeks\", expected s, ms, us or ns"},
+        {"{\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"objectives\":[\"kernel_time\"],\"measurements\":[{\"name\":\"kernel_time\",\"value\":7,\"unit\":\"cycles\"}]}]}",
+         "x.json:2: the measurement \"kernel_time\" has the \"unit\" \"cycles\", expected s, ms, us or ns"},
         {"{\"metadata\":{\"timeunit\":\"weeks\"},\"results\":[]}", "\"timeunit\" is \"weeks\", expected seconds"},
         {"{\"metadata\":{\"msda-tune\":{\"subjects\":[]}},\"results\":[{}]}", "has no \"msda-tune\" with \"subject\""},
         {"{\"metadata\":{\"msda-tune\":{\"subjects\":[]}},\"results\":[{\"configuration\":{\"a\":1},\"msda-tune\":{\"subject\":1,\"k\":\"ok\"}}]}", "is of subject 1, expected 0 to -1"},
@@ -272,6 +286,29 @@ START_TEST(times_of_other_kinds)
     ck_fails(open_text(CACHE("\n\"1\":{\"a\":1,\"energy\":2}")), MT_ERR_SYNTAX, "x.json:2: \"1\": has neither \"time\" nor \"times\"");
     ck_fails(open_text("{\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"objectives\":[\"energy\"],\"measurements\":[{\"name\":\"energy\",\"value\":9,\"unit\":\"J\"}]}]}"),
              MT_ERR_SYNTAX, "x.json:2: the result has no time: expected a measurement \"time\"");
+}
+END_TEST
+
+#define T4_ENERGY(a) "{\"configuration\":{\"a\":" a "},\"invalidity\":\"correct\",\"objectives\":[\"energy\"],\"measurements\":[{\"name\":\"energy\",\"value\":9,\"unit\":\"J\"}]}"
+
+/* A result that worked and has no time is left out and named; a file of such results alone is refused. */
+START_TEST(results_without_a_time)
+{
+    static const struct { const char *text, *why; size_t timeless; } cases[] = {
+        {CACHE("\n\"1\":{\"a\":1,\"energy\":2},\n\"2\":{\"a\":2,\"time\":1.5},\n\"3\":{\"a\":3,\"energy\":2}"), "x.json:2: \"1\": has neither \"time\" nor \"times\"", 2},
+        {"{\"results\":[\n" T4_ENERGY("1") ",\n{\"configuration\":{\"a\":2},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[1.5]}}\n]}", "x.json:2: the result has no time", 1},
+        {CACHE("\n\"2\":{\"a\":2,\"time\":1.5}"), NULL, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        convert(cases[i].text);
+        const mt_import_about *about = mt_import_describe(import);
+        ck_assert_uint_eq(about->timeless, cases[i].timeless);
+        ck_assert_uint_eq(about->results, 1);
+        ck_assert_msg(!about->why_timeless == !cases[i].why && (!cases[i].why || strstr(about->why_timeless, cases[i].why)), "%s", about->why_timeless);
+        ck_assert_uint_eq(count_of(mt_strbuf_text(&lines), "\n"), 1);
+        has_line("\"ALGO=k;a=2\",\"k\":\"ok\",\"ns\":1500000");
+    }
+    clear();
+    ck_fails(open_text("{\"results\":[\n" T4_ENERGY("1") ",\n" T4_ENERGY("2") "]}"), MT_ERR_SYNTAX, "or \"runtimes\"; none of the 2 results has one");
 }
 END_TEST
 
@@ -556,5 +593,5 @@ START_TEST(an_empty_choice_is_said)
 END_TEST
 
 FIXTURE_MAIN("import", a_cache_and_its_t4_give_the_same_rows, dedispersion, times_outcomes_and_clock, values_of_every_kind, the_last_of_equal_configurations_counts, t4_units_and_measurements,
-             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, times_of_other_kinds, values_that_no_space_can_hold, names_that_would_write_lines, out_of_memory, t4_there_and_back,
+             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, times_of_other_kinds, results_without_a_time, values_that_no_space_can_hold, names_that_would_write_lines, out_of_memory, t4_there_and_back,
              t4_for_other_tools, t4_under_another_name, t4_with_names_that_would_write_lines, marks_of_failures, the_objective_of_the_file, an_empty_choice_is_said)

@@ -144,8 +144,8 @@ START_TEST(malformed_lines)
     check_fails("[a]\ntwo words = 1\n", "x.ini:2: 'two words' is not a key, expected a name of letters, digits and _ in front of '='");
     check_fails("[a\n", "x.ini:1: expected ']' at the end of the section's name");
     check_fails("[a] b\n", "x.ini:1: unexpected text behind ']', expected the end of the line");
-    check_fails("[]\n", "x.ini:1: '[]' is not a section, expected [kind] or [kind name]");
-    check_fails("\n[ 1 ]\n", "x.ini:2: '[ 1 ]' is not a section, expected [kind] or [kind name]");
+    check_fails("[]\n", "x.ini:1: '[]' is not a section, expected [section] or [section name]");
+    check_fails("\n[ 1 ]\n", "x.ini:2: '[ 1 ]' is not a section, expected [section] or [section name]");
     check_fails("[a]\nb = \"open\n", "x.ini:2: the quote in column 5 is not closed on its line");
 }
 END_TEST

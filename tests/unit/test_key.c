@@ -191,4 +191,21 @@ START_TEST(pairs_of_a_text)
 }
 END_TEST
 
-UNIT_MAIN("key", real_names, boards_of_one_chip_differ, driver_reserve_does_not_split_keys, unknown_and_hostile_names, pairs_are_sorted, pairs_fit_or_say_so, pairs_of_a_text, a_name_alone)
+START_TEST(integers)
+{
+    static const struct { const char *text; int64_t value; const char *rest; } cases[] = {{"7,", 7, ","}, {"-92;B=1", -92, ";B=1"}, {"007", 7, ""},
+        {"9223372036854775807", INT64_MAX, ""}, {"-9223372036854775808", INT64_MIN, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = 0;
+        ck_assert_str_eq(mt_key_int(cases[i].text, &value), cases[i].rest);
+        ck_assert_int_eq(value, cases[i].value);
+    }
+    static const char *const bad[] = {"", "-", "+1", " 1", "a", "--1", "9223372036854775808", "-9223372036854775809"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int64_t value = 5;
+        ck_assert_msg(!mt_key_int(bad[i], &value) && value == 5, "'%s'", bad[i]);
+    }
+}
+END_TEST
+
+UNIT_MAIN("key", integers, real_names, boards_of_one_chip_differ, driver_reserve_does_not_split_keys, unknown_and_hostile_names, pairs_are_sorted, pairs_fit_or_say_so, pairs_of_a_text, a_name_alone)

@@ -268,7 +268,7 @@ START_TEST(refusals_name_the_line)
                  {"hello\n", "x.jsonl:1: is not a JSON object; expected a recording of msda-tune"},
                  {"SQLite format 3\xff\n", "x.jsonl:1: is an SQLite database, not a file of text: 'msda-tune merge"},
                  {"[1]\n", "x.jsonl:1: is not a JSON object"},
-                 {"{\"format\":\"other\"}\n", "x.jsonl:1: is not an msda-tune recording; expected a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"},
+                 {"{\"format\":\"other\"}\n", "x.jsonl:1: is not an msda-tune recording; expected a recording of msda-tune (JSON lines, the first with \"format\"), a Kernel Tuner cache"},
                  {"{\"format\":\"msda-tune recording\",\"version\":3}\n", "format version 3"},
                  {"{\"format\":\"msda-tune recording\",\"version\":\"1\"}\n", "x.jsonl:1: expected a whole number"},
                  {"{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:1: expected a text in \"gpu.key\""}};
@@ -287,7 +287,7 @@ START_TEST(bad_lines_are_left_out)
     static const struct {
         const char *text, *part;
         int rows; /* of the two that come behind it: of the same subject, and of another */
-    } cases[] = {{HEADER "{\"v\":\"A=1\"\n", "x.jsonl:2: is left out: begins a JSON object that does not end: is the file cut short?", 2},
+    } cases[] = {{HEADER "{\"v\":\"A=1\"\n", "x.jsonl:2: is left out: begins a JSON object that does not end on its line: is the file cut short, or written over several lines?", 2},
                  {HEADER "{\"v\":}\n", "x.jsonl:2: is left out: is not a JSON object, or a damaged one", 2},
                  {HEADER "{\"v\":0,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: is left out: expected a text in \"v\", found \"0\"", 2},
                  {HEADER "{\"v\":\"A\\u0000B\",\"k\":\"ok\"}\n", "x.jsonl:2: is left out: holds a NUL", 2},

@@ -53,7 +53,7 @@ START_TEST(knobs_and_what_they_do)
     mt_knob_effect *effects = mt_knobs_effects(s);
     const mt_level_effect *nine = &effects[vec].levels[0], *inactive = &effects[depth].levels[3];
     ck_assert_uint_eq(nine->count, 5);
-    ck_assert_uint_eq(nine->timed, 4); /* with the one given up as too slow */
+    ck_assert_uint_eq(nine->timed, 4); /* with the one stopped as too slow */
     ck_assert_uint_eq(nine->failed, 1);
     ck_assert_double_eq(nine->best, 4);
     ck_assert_double_eq(nine->median, 4);
@@ -105,7 +105,7 @@ START_TEST(what_was_not_run_has_not_failed)
     ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
     mt_format_md(&doc, &out);
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Evaluations: 8\n"));
-    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 7\n- Given up as too slow: 1 of 7\n- Not run: 1 of 8\n"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 7\n- Stopped as too slow: 1 of 7\n- Not run: 1 of 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), " | 8 | 5 | 1 | 1 | 1 |\n"));
     const char *convergence = strstr(mt_strbuf_text(&out), "**Evaluations until the best of all was nearly reached**"), *outcomes = strstr(mt_strbuf_text(&out), "**How evaluations ended, and what was not run**");
     ck_assert_ptr_nonnull(convergence); /* the same number everywhere */

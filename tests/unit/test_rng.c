@@ -1,8 +1,6 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/rng.h"
 
-#include <math.h>
-
 /* A stored seed must give the same search on every machine: values of the published algorithms. */
 START_TEST(known_sequence)
 {
@@ -49,23 +47,18 @@ START_TEST(below_is_even)
 }
 END_TEST
 
-START_TEST(uniform_and_normal)
+START_TEST(uniform_draws)
 {
     mt_rng rng;
     mt_rng_seed(&rng, 3);
-    double sum = 0, normal_sum = 0, squares = 0;
+    double sum = 0;
     for (int i = 0; i < 100000; i++) {
-        double u = mt_rng_uniform(&rng), n = mt_rng_normal(&rng);
+        double u = mt_rng_uniform(&rng);
         ck_assert(u >= 0 && u < 1);
-        ck_assert(isfinite(n));
         sum += u;
-        normal_sum += n;
-        squares += n * n;
     }
     ck_assert_double_eq_tol(sum / 1e5, 0.5, 0.01);
-    ck_assert_double_eq_tol(normal_sum / 1e5, 0, 0.02);
-    ck_assert_double_eq_tol(squares / 1e5, 1, 0.03);
 }
 END_TEST
 
-UNIT_MAIN("rng", known_sequence, same_seed_same_numbers, below_is_even, uniform_and_normal)
+UNIT_MAIN("rng", known_sequence, same_seed_same_numbers, below_is_even, uniform_draws)

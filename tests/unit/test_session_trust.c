@@ -2,7 +2,7 @@
 #include "tests/unit/session_fixture.h"
 #include "tuner/session/session_internal.h"
 
-/* What has no chance is given up, known from then on, and never the best; the default and the baseline are always measured. */
+/* What has no chance is stopped early, known from then on, and never the best; the default and the baseline are always measured. */
 START_TEST(racing)
 {
     set_up();
@@ -27,7 +27,7 @@ START_TEST(racing)
 }
 END_TEST
 
-START_TEST(no_race_measures_what_was_given_up)
+START_TEST(no_race_measures_what_was_stopped)
 {
     set_up();
     evaluator.races = params.no_race = true;
@@ -431,7 +431,7 @@ int main(void)
 {
     Suite *suite = suite_create("session_trust");
     TCase *group = tcase_create("session");
-    const TTest *const tests[] = {racing, no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
+    const TTest *const tests[] = {racing, no_race_measures_what_was_stopped, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
         finals_of_a_recording, drift_references_show_drift, how_far_a_drift_reference_has_certainly_moved, scatter_is_no_drift, a_drift_reference_keeps_its_method, a_final_has_one_method, a_stored_best_has_its_method,
         objectives, energy_of_a_single_variant, energy_that_nobody_tells, a_drift_reference_dies, both_l2};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);

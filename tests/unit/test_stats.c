@@ -1,5 +1,5 @@
+#include "tests/normal.h"
 #include "tests/unit/unit.h"
-#include "tuner/base/rng.h"
 #include "tuner/base/stats.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ START_TEST(median_interval_covers)
     int covered = 0;
     for (int trial = 0; trial < 4000; trial++) {
         double samples[15], low, high;
-        for (int i = 0; i < 15; i++) samples[i] = mt_rng_normal(&rng);
+        for (int i = 0; i < 15; i++) samples[i] = draw_normal(&rng);
         mt_stats_sort(samples, 15);
         mt_stats_median_interval(samples, 15, 0.95, &low, &high);
         covered += low <= 0 && 0 <= high;

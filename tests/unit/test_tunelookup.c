@@ -271,7 +271,7 @@ static void put_censored(lookup_writer *w, const char *shape, const char *worklo
     fixture_put(w->store, w->session, &w->subject, variant, &outcome);
 }
 
-/* No winner was measured on all workloads: the one that was measured on most answers, whatever order they come in, also where it was given up on one. */
+/* No winner was measured on all workloads: the one that was measured on most answers, whatever order they come in, also where it was stopped early on one. */
 START_TEST(test_partly_measured)
 {
     static const char shape[] = "H=3,5;N=64;dtype=f16", a[] = "ALGO=plain;B=64", b[] = "ALGO=wide;B=32;C=1", c[] = "ALGO=wide;B=64;C=1";
@@ -310,7 +310,9 @@ START_TEST(test_origins)
     tunelookup_close(db);
     db = open_db(TUNELOOKUP_RECORDED);
     r = find(prepare(db, "toy"), 64, 3, 5);
-    ck_assert(r.match == TUNELOOKUP_MATCH_EXACT && r.median_ns == 10);
+    ck_assert(r.match == TUNELOOKUP_MATCH_EXACT && r.median_ns == 10 && r.recorded);
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "exact:    recorded on "));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "recorded: 10 ns"));
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "a recorded GPU"));
     tunelookup_close(db);
     w = lookup_begin(lookup_spec, "toy", lookup_kernel_key); /* a measured row wins, however slow */
@@ -318,7 +320,7 @@ START_TEST(test_origins)
     lookup_end(&w);
     db = open_db(TUNELOOKUP_RECORDED);
     r = find(prepare(db, "toy"), 64, 3, 5);
-    ck_assert(r.median_ns == 1000);
+    ck_assert(r.median_ns == 1000 && !r.recorded);
     tunelookup_close(db);
 }
 END_TEST

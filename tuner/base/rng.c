@@ -1,7 +1,6 @@
 #include "tuner/base/rng.h"
 
 #include <assert.h>
-#include <math.h>
 
 static uint64_t splitmix64(uint64_t *state)
 {
@@ -54,10 +53,3 @@ double mt_rng_uniform(mt_rng *rng)
 }
 
 /* Box–Muller without the spare value: a generator's state stays its four words, so that copies replay exactly. */
-double mt_rng_normal(mt_rng *rng)
-{
-    const double two_pi = 6.283185307179586476925287;
-    double radius = 1.0 - mt_rng_uniform(rng); /* (0, 1]: log is finite */
-    double angle = mt_rng_uniform(rng);
-    return sqrt(-2.0 * log(radius)) * cos(two_pi * angle);
-}

@@ -12,6 +12,5 @@ void mt_rng_seed(mt_rng *rng, uint64_t seed);
 uint64_t mt_rng_next(mt_rng *rng);
 uint64_t mt_rng_below(mt_rng *rng, uint64_t bound); /* unbiased, bound ≥ 1 */
 double mt_rng_uniform(mt_rng *rng);                 /* [0, 1) */
-double mt_rng_normal(mt_rng *rng);                  /* mean 0, sd 1 */
 
 #endif

@@ -263,3 +263,11 @@ int mt_text_order(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
+
+const char *mt_text_literal_end(const char *at)
+{
+    const char quote = *at++;
+    for (; *at && *at != quote && *at != '\n'; at++)
+        if (*at == '\\' && at[1]) at++;
+    return *at == quote ? at + 1 : at;
+}

@@ -31,5 +31,7 @@ int mt_text_natural(const char *a, size_t a_length, const char *b, size_t b_leng
 int mt_text_decimals(double us);
 /* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
+/* Behind a string or character literal of C that starts at `at`; an unclosed one ends with its line. */
+const char *mt_text_literal_end(const char *at);
 
 #endif

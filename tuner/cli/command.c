@@ -92,7 +92,7 @@ void mt_command_line(const char *name, const mt_arguments *arguments, mt_strbuf 
 
 static void print_overview(void)
 {
-    printf("msda-tune %s: finds the fastest setting of a CUDA kernel's knobs, and remembers it.\n\n"
+    printf("msda-tune %s: finds the fastest variant of a CUDA kernel, and remembers it.\n\n"
            "Usage: msda-tune [tune] --gpu auto --space FILE [options]\n"
            "       msda-tune COMMAND [options]\n\nCommands:\n", MT_VERSION);
     for (size_t i = 0; i < COMMAND_COUNT; i++)

@@ -9,6 +9,7 @@
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/text.h"
 
 mt_status mt_share_file(const char *relative, char **path, mt_error *err)
@@ -114,22 +115,29 @@ mt_status mt_share_own_recordings(bool makes_folder, char **path, mt_error *err)
     return st;
 }
 
-mt_status mt_share_open_own_recordings(mt_store **store, mt_error *err)
-{
-    char *path = NULL;
-    *store = NULL;
-    if (!mt_path_has_user_data()) return MT_OK;
-    mt_status st = mt_share_own_recordings(false, &path, err);
-    if (st == MT_OK && mt_file_exists(path)) st = mt_store_open(path, MT_STORE_READ_ONLY, store, err);
-    mt_free(path);
-    return st;
-}
-
 static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err)
 {
     (void)row, (void)err;
     *(bool *)context = true;
     return MT_OK;
+}
+
+void mt_share_open_own_recordings(bool tells, mt_store **store)
+{
+    char *path = NULL;
+    mt_error why;
+    bool has_some;
+    *store = NULL;
+    if (!mt_path_has_user_data()) return;
+    mt_status st = mt_share_own_recordings(false, &path, &why);
+    if (st == MT_OK && mt_file_exists(path)) st = mt_store_open(path, MT_STORE_READ_ONLY, store, &why);
+    if (st == MT_OK && *store) st = mt_query_tuned(*store, &(mt_filter){0}, on_tuned, &has_some, &why); /* reads them all: damage is met here */
+    if (st != MT_OK) {
+        if (tells) mt_log_warn("your own recordings are left out: %s", why.message);
+        mt_store_close(*store);
+        *store = NULL;
+    }
+    mt_free(path);
 }
 
 mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_store **under, mt_error *err)
@@ -140,7 +148,7 @@ mt_status mt_share_recordings_of(const char *given, const char *gpu, const char 
     bool has_both = false;
     mt_status st = MT_OK;
     if (given) return mt_share_recordings(given, store, err);
-    MT_TRY(mt_share_open_own_recordings(store, err));
+    mt_share_open_own_recordings(true, store);
     if (*store) MT_TRY(mt_query_tuned(*store, &filter, on_tuned, &has_both, err));
     if (has_both) {
         if (mt_share_recordings(NULL, under, &ignored) != MT_OK) *under = NULL;
@@ -217,7 +225,7 @@ void mt_share_recorded_hint(const char *given, const char *kernel, mt_strbuf *te
     mt_store *stores[2] = {0};
     recorded_gpus gpus = {.kernel = kernel}, others = {0};
     if (mt_share_recordings(given, &stores[0], &ignored) != MT_OK) stores[0] = NULL;
-    if (!given && mt_share_open_own_recordings(&stores[1], &ignored) != MT_OK) stores[1] = NULL;
+    if (!given) mt_share_open_own_recordings(false, &stores[1]);
     find_recorded(stores, &gpus);
     find_recorded(stores, &others);
     if (gpus.count) {

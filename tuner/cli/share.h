@@ -21,8 +21,8 @@ mt_status mt_share_recordings(const char *given, mt_store **store, mt_error *err
 mt_status mt_share_own_recordings(bool makes_folder, char **path, mt_error *err);
 /* The one to replay `kernel` on `gpu` from: `given`, else one's own if they have both, else the shipped one. *under: with one's own the shipped one, which has what these lack; else NULL. */
 mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_store **under, mt_error *err);
-/* One's own, for listing; *store is NULL when there are none. */
-mt_status mt_share_open_own_recordings(mt_store **store, mt_error *err);
+/* One's own; *store is NULL when there are none, or none that can be read: these keep nobody from the shipped ones. tells: then a warning names them. */
+void mt_share_open_own_recordings(bool tells, mt_store **store);
 /* Adds where the kernel was recorded, the newest kind of GPU first, and the option that replays that one; or that it was recorded nowhere. Whatever happens. given: as of mt_share_recordings. */
 /* kernel NULL: of any kernel. */
 void mt_share_recorded_hint(const char *given, const char *kernel, mt_strbuf *text);

@@ -78,12 +78,14 @@ bool mt_cluster_time(const char *text, long long *seconds)
     return false;
 }
 
-void mt_cluster_part(mt_strbuf *out, const char *gpu_type, size_t task)
+/* "part-h100-3.sqlite", or "part-3.sqlite" without a type. */
+static void part_name(mt_strbuf *out, const char *gpu_type, size_t task)
 {
     mt_strbuf_addf(out, "part-%s%s%zu.sqlite", gpu_type, *gpu_type ? "-" : "", task);
 }
 
-void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type)
+/* "tune-h100", or "tune" without a type. */
+static void job_name(mt_strbuf *out, const char *stage, const char *gpu_type)
 {
     mt_strbuf_addf(out, "%s%s%s", stage, *gpu_type ? "-" : "", gpu_type);
 }
@@ -110,7 +112,7 @@ static void add_folder(const mt_cluster_plan *plan, mt_strbuf *out)
 static void add_head(const mt_cluster_plan *plan, const char *stage, const char *gpu_type, mt_strbuf *out)
 {
     mt_strbuf_add(out, "#!/bin/bash\n#SBATCH --job-name=msda-tune-");
-    mt_cluster_job(out, stage, gpu_type);
+    job_name(out, stage, gpu_type);
     mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\n", MT_CLUSTER_SIGNAL_S);
     add_sbatch_lines(plan->template_text, out);
     mt_strbuf_add(out, "launch=()\ntool=");
@@ -221,24 +223,24 @@ static void add_gres(const mt_cluster_plan *plan, const char *gpu_type, mt_strbu
 static void submit_line(const char *stage, const char *gpu_type, const char *dependency, const char *output, mt_strbuf *out)
 {
     mt_strbuf_add(out, "submit ");
-    mt_cluster_job(out, stage, gpu_type);
+    job_name(out, stage, gpu_type);
     if (dependency && *dependency) mt_strbuf_addf(out, " --dependency=\"afterany%s\"", dependency);
     mt_strbuf_add(out, " --output=log/");
-    mt_cluster_job(out, stage, gpu_type);
+    job_name(out, stage, gpu_type);
     mt_strbuf_add(out, output);
 }
 
 static void add_id(mt_strbuf *list, const char *stage, const char *gpu_type)
 {
     mt_strbuf_add(list, ":${id[");
-    mt_cluster_job(list, stage, gpu_type);
+    job_name(list, stage, gpu_type);
     mt_strbuf_add(list, "]}");
 }
 
 static void script_name(mt_strbuf *out, const char *stage, const char *gpu_type)
 {
     mt_strbuf_add_char(out, ' ');
-    mt_cluster_job(out, stage, gpu_type);
+    job_name(out, stage, gpu_type);
     mt_strbuf_add(out, ".sh\n");
 }
 
@@ -254,7 +256,7 @@ static void submit_arrays(const mt_cluster_plan *plan, mt_strbuf *all, mt_strbuf
             add_id(&compiled, "compile", gpu->type);
         }
         mt_strbuf_add(out, "submit_array ");
-        mt_cluster_job(out, "tune", gpu->type);
+        job_name(out, "tune", gpu->type);
         mt_strbuf_addf(out, " %zu \"%s\" \"", plan->task_count, mt_strbuf_text(&compiled));
         if (plan->at_once) mt_strbuf_addf(out, "%%%lld", plan->at_once);
         mt_strbuf_add_char(out, '"');
@@ -326,9 +328,9 @@ void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
     mt_strbuf_addf(out, "#\tspace\t%s\n", plan->space_key);
     for (size_t i = 0; i < plan->gpu_count; i++) {
         for (size_t k = 0; k < plan->task_count; k++) {
-            mt_cluster_part(out, plan->gpus[i].type, k + 1);
+            part_name(out, plan->gpus[i].type, k + 1);
             mt_strbuf_add_char(out, '\t');
-            mt_cluster_job(out, "tune", plan->gpus[i].type);
+            job_name(out, "tune", plan->gpus[i].type);
             mt_strbuf_addf(out, "\t%zu\t%s\n", k + 1, plan->tasks[k].label);
         }
     }
@@ -358,7 +360,7 @@ static mt_status write_stage(const mt_cluster_plan *plan, const char *folder, co
                              mt_error *err)
 {
     mt_strbuf text = {0}, name = {0};
-    mt_cluster_job(&name, stage, gpu->type);
+    job_name(&name, stage, gpu->type);
     mt_strbuf_add(&name, ".sh");
     make(plan, gpu, &text);
     text.failed |= name.failed;

@@ -40,10 +40,6 @@ typedef struct mt_cluster_plan {
 bool mt_cluster_time(const char *text, long long *seconds);
 /* How long before its time limit a task is told, and the shortest limit that makes sense with it. */
 enum { MT_CLUSTER_SIGNAL_S = 120, MT_CLUSTER_LEAST_S = 600 };
-/* "part-h100-3.sqlite", or "part-3.sqlite" without a type. */
-void mt_cluster_part(mt_strbuf *out, const char *gpu_type, size_t task);
-/* "tune-h100", or "tune" without a type. */
-void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type);
 
 /* What a folder's template.sh is when the user has none yet. */
 extern const char mt_cluster_template[];

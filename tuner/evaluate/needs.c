@@ -19,14 +19,21 @@ static mt_status add_kernel(mt_needs *needs, const char *entry, const char *algo
     return MT_OK;
 }
 
-static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const char *algorithm, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
+/* Where the file names the kernel of a launch; algorithm NULL = the reference's. */
+static int entry_line(const mt_spec *spec, const mt_launch *launch, const mt_algorithm *algorithm)
+{
+    if (launch->entry) return launch->entry_line;
+    return algorithm ? algorithm->entry_line : spec->reference_line;
+}
+
+static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_algorithm *algorithm, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < count; i++) {
         mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
-        MT_TRY(add_kernel(needs, launches[i].entry, algorithm, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
-        if (from->algorithm && strcmp(from->algorithm, "reference") == 0 && !from->entry) kernel->named = mt_spec_place(spec, spec->reference_line);
+        MT_TRY(add_kernel(needs, launches[i].entry, algorithm ? algorithm->name : NULL, from->arg_count, mt_spec_place(spec, from->args_line), &kernel, err));
+        kernel->named = mt_spec_place(spec, entry_line(spec, from, algorithm));
         kernel->threads = (uint64_t)launches[i].block[0] * launches[i].block[1] * launches[i].block[2];
         kernel->smem_bytes = launches[i].smem_bytes;
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
@@ -46,8 +53,8 @@ mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt
 {
     mt_status st;
     MT_TRY(make_room(needs, plan->launch_count + plan->prepare_count, plan->arg_count, err));
-    MT_TRY(add_launches(needs, spec, algorithm->name, plan, plan->launches, plan->launch_count, err));
-    MT_TRY(add_launches(needs, spec, algorithm->name, plan, plan->prepares, plan->prepare_count, err));
+    MT_TRY(add_launches(needs, spec, algorithm, plan, plan->launches, plan->launch_count, err));
+    MT_TRY(add_launches(needs, spec, algorithm, plan, plan->prepares, plan->prepare_count, err));
     for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/constants.c) */
         const mt_arg *arg = &spec->args[i];
         bool is_needed = !plan->args[i].used && !algorithm->is_yardstick;
@@ -61,7 +68,7 @@ mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_
 {
     enum { PARAMETERS = 3, BYTES = 8 }; /* of every kernel that makes an input */
     mt_status st;
-    const char *algorithm = spec->reference_is_default ? spec->algorithms[0].name : NULL;
+    const mt_algorithm *algorithm = spec->reference_is_default ? &spec->algorithms[0] : NULL;
     MT_TRY(make_room(needs, spec->arg_count + reference->launch_count + reference->prepare_count, 0, err));
     for (size_t i = 0; i < spec->arg_count; i++) {
         mt_needed_kernel *kernel = NULL;

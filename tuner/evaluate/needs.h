@@ -12,7 +12,7 @@ typedef struct mt_needed_kernel {
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
     uint64_t threads, smem_bytes; /* of a block, dynamic; 0 = the tool launches it as it may */
-    mt_place place, named;  /* of the section that launches it, and of what names the entry, for messages; path NULL = none */
+    mt_place place, named;  /* of its arguments, and of what names the entry, for messages; path NULL = none */
 } mt_needed_kernel;
 
 typedef struct mt_needed_variable {

@@ -15,15 +15,6 @@ struct mt_batch {
 
 enum { SET_ALIGNMENT = 256 };
 
-static const mt_buffer *source_of(const mt_gpu_trial *trial, size_t arg)
-{
-    switch (trial->spec->args[arg].role) {
-    case MT_ROLE_IN: return &trial->set->inputs.items[arg];
-    case MT_ROLE_SCRATCH: return &trial->gpu->scratch.items[arg];
-    default: return &trial->gpu->subject.work.items[arg];
-    }
-}
-
 static uint64_t padded(uint64_t bytes)
 {
     return (bytes + SET_ALIGNMENT - 1) / SET_ALIGNMENT * SET_ALIGNMENT;
@@ -33,7 +24,7 @@ uint64_t mt_batch_set_bytes(const mt_gpu_trial *trial)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < trial->plan.arg_count; i++)
-        if (mt_trial_uses(trial, i)) bytes += padded(source_of(trial, i)->bytes);
+        if (mt_trial_uses(trial, i)) bytes += padded(mt_trial_buffer(trial, i)->bytes);
     return bytes;
 }
 
@@ -55,7 +46,7 @@ static CUresult copy_set(mt_gpu_trial *trial, CUdeviceptr memory, CUdeviceptr *a
     CUresult code = CUDA_SUCCESS;
     for (size_t i = 0; i < trial->plan.arg_count; i++) {
         if (!mt_trial_uses(trial, i)) continue;
-        const mt_buffer *source = source_of(trial, i);
+        const mt_buffer *source = mt_trial_buffer(trial, i);
         MT_CU(trial->gpu->cuda.cuMemcpyDtoDAsync(memory, source->data, source->bytes, trial->gpu->stream));
         address[i] = memory;
         memory += padded(source->bytes);

@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/toolkit.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/space/source/host_header.h"
 
@@ -92,7 +93,7 @@ static void tell_of_source(const mt_compile_request *request, const mt_source_fi
     else if (!stub && is_of_the_host(includer->name))
         mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected no folder of the host's headers in [kernel] include or -I\n", includer->path);
     else if (!include_dir)
-        mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n", name, searched);
+        mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %s: set CUDA_HOME to the toolkit whose include folder has it, or install " MT_TOOLKIT_PARTS " (searched %s)\n", name, searched);
     else if (stub)
         mt_strbuf_addf(hints, "msda-tune: <%s> needs the toolkit's <%s>, which is not in %s: expected a CUDA_HOME whose include folder has it, or its cccl folder\n", stub, name, include_dir);
     else

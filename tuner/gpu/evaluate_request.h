@@ -12,7 +12,7 @@ typedef struct mt_timing_options {
     int64_t max_ns;         /* wall time spent on timing one variant */
     double graph_below_ns;  /* kernels shorter than this are batched in a CUDA graph (10 µs) */
     double race_ns;         /* median of the incumbent; 0 = time to the end, however slow */
-    double race_factor;     /* how much slower than it a variant must be to be given up (1.1) */
+    double race_factor;     /* how much slower than it a variant must be to be stopped (1.1) */
     mt_method method;       /* what the figures will be compared with */
 } mt_timing_options;
 

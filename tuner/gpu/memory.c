@@ -17,10 +17,22 @@ mt_status mt_buffers_init(mt_buffers *buffers, size_t count, mt_error *err)
     return MT_OK;
 }
 
+static void free_buffer(mt_gpu *gpu, mt_buffer *buffer)
+{
+    if (buffer->reserved) {
+        gpu->cuda.cuMemUnmap(buffer->base, buffer->capacity);
+        gpu->cuda.cuMemRelease(buffer->handle);
+        gpu->cuda.cuMemAddressFree(buffer->base, buffer->reserved);
+    } else if (buffer->base) {
+        gpu->cuda.cuMemFree(buffer->base);
+    }
+    *buffer = (mt_buffer){0};
+}
+
 void mt_buffers_free(mt_gpu *gpu, mt_buffers *buffers)
 {
     for (size_t i = 0; i < buffers->count; i++)
-        mt_buffer_free(gpu, &buffers->items[i]);
+        free_buffer(gpu, &buffers->items[i]);
     mt_free(buffers->items);
     *buffers = (mt_buffers){0};
 }
@@ -52,25 +64,13 @@ done:
     return code;
 }
 
-void mt_buffer_free(mt_gpu *gpu, mt_buffer *buffer)
-{
-    if (buffer->reserved) {
-        gpu->cuda.cuMemUnmap(buffer->base, buffer->capacity);
-        gpu->cuda.cuMemRelease(buffer->handle);
-        gpu->cuda.cuMemAddressFree(buffer->base, buffer->reserved);
-    } else if (buffer->base) {
-        gpu->cuda.cuMemFree(buffer->base);
-    }
-    *buffer = (mt_buffer){0};
-}
-
 CUresult mt_buffer_resize(mt_gpu *gpu, mt_buffer *buffer, uint64_t bytes, bool guard_pages)
 {
     CUresult code = CUDA_SUCCESS;
     mt_span_list bands = {0};
     uint64_t needed = bytes + 2 * MT_GUARD_BYTES;
     if (buffer->base && buffer->bytes == bytes && guard_pages == (buffer->reserved != 0)) return CUDA_SUCCESS;
-    if (buffer->base && (buffer->capacity < needed || guard_pages != (buffer->reserved != 0))) mt_buffer_free(gpu, buffer);
+    if (buffer->base && (buffer->capacity < needed || guard_pages != (buffer->reserved != 0))) free_buffer(gpu, buffer);
     if (!buffer->base) {
         if (guard_pages) {
             MT_CU(map_pages(gpu, buffer, needed));

@@ -31,7 +31,6 @@ void mt_buffers_free(mt_gpu *gpu, mt_buffers *buffers); /* zeroed struct is fine
 
 /* Makes the buffer `bytes` long and fills its bands; contents are undefined afterwards. Memory is kept when it suffices. */
 CUresult mt_buffer_resize(mt_gpu *gpu, mt_buffer *buffer, uint64_t bytes, bool guard_pages);
-void mt_buffer_free(mt_gpu *gpu, mt_buffer *buffer);
 
 /* Lists of bands for the guard kernels: item 2·k is buffer k's front, 2·k + 1 its back. False when the list is full. */
 bool mt_bands_add(mt_span_list *list, const mt_buffer *buffer);

@@ -142,6 +142,58 @@ static void leave_environment(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
+/* Takes root/tail as the header folder when cuda_fp16.h is in it. */
+static bool take_headers(mt_nvrtc *nvrtc, mt_strbuf *searched, const char *root, const char *tail)
+{
+    if (nvrtc->include_dir || !root || !root[0]) return nvrtc->include_dir != NULL;
+    mt_strbuf text = {0};
+    char resolved[PATH_MAX];
+    mt_strbuf_addf(&text, "%s%s", root, tail);
+    if (!realpath(mt_strbuf_text(&text), resolved)) {
+        mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", mt_strbuf_text(&text));
+        goto done;
+    }
+    char *header = mt_path_join(resolved, "cuda_fp16.h");
+    if (header && mt_file_exists(header)) nvrtc->include_dir = mt_strdup(resolved);
+    else mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", resolved);
+    mt_free(header);
+done:
+    mt_strbuf_free(&text);
+    return nvrtc->include_dir != NULL;
+}
+
+/* Finds the toolkit's headers: CUDA_HOME, CUDA_PATH, the prefix of the library at `library_path` (a toolkit's lib folder or a wheel's), /usr/local/cuda*. */
+static mt_status find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err)
+{
+    static const char *const library_tails[] = {
+        "/../include", "/../targets/" MT_TARGET "/include", "/../../include", "/../../../include",
+        "/../../cuda_runtime/include", /* wheel of CUDA 12: nvidia/cuda_nvrtc/lib → nvidia/cuda_runtime/include */
+        "/../../cu13/include",
+    };
+    mt_strbuf searched = {0};
+    char resolved[PATH_MAX];
+    const char *real = library_path[0] && realpath(library_path, resolved) ? resolved : library_path;
+    char *folder = mt_path_folder(real);
+    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), folder, "/usr/local/cuda"};
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        if (roots[i] == folder && folder && strcmp(folder, ".") != 0) {
+            for (size_t k = 0; k < sizeof library_tails / sizeof library_tails[0]; k++)
+                take_headers(nvrtc, &searched, folder, library_tails[k]);
+        } else if (roots[i] != folder) {
+            take_headers(nvrtc, &searched, roots[i], "/include");
+            take_headers(nvrtc, &searched, roots[i], "/targets/" MT_TARGET "/include");
+        }
+    }
+    mt_free(folder);
+    if (nvrtc->include_dir) {
+        char *cccl = mt_path_join(nvrtc->include_dir, "cccl");
+        if (cccl && access(cccl, R_OK | X_OK) == 0) nvrtc->cccl_dir = cccl;
+        else mt_free(cccl);
+    }
+    nvrtc->include_searched = mt_strbuf_take(&searched);
+    return nvrtc->include_searched ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "header search");
+}
+
 mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -161,7 +213,7 @@ mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
     MT_TRY(load_symbols(nvrtc, err));
     bool known = dladdr((void *)(uintptr_t)nvrtc->api.Version, &where) != 0 && where.dli_fname;
     if (known) load_builtins(nvrtc, where.dli_fname);
-    MT_TRY(mt_nvrtc_find_headers(nvrtc, known ? where.dli_fname : "", err));
+    MT_TRY(find_headers(nvrtc, known ? where.dli_fname : "", err));
     *out = nvrtc;
     nvrtc = NULL;
 done:
@@ -199,55 +251,4 @@ mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err)
 {
     const char *root = getenv("TMPDIR");
     return nvrtc->temporary.path ? MT_OK : mt_temporary_make(root && root[0] ? root : "/tmp", &nvrtc->temporary, err);
-}
-
-/* Takes root/tail as the header folder when cuda_fp16.h is in it. */
-static bool take_headers(mt_nvrtc *nvrtc, mt_strbuf *searched, const char *root, const char *tail)
-{
-    if (nvrtc->include_dir || !root || !root[0]) return nvrtc->include_dir != NULL;
-    mt_strbuf text = {0};
-    char resolved[PATH_MAX];
-    mt_strbuf_addf(&text, "%s%s", root, tail);
-    if (!realpath(mt_strbuf_text(&text), resolved)) {
-        mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", mt_strbuf_text(&text));
-        goto done;
-    }
-    char *header = mt_path_join(resolved, "cuda_fp16.h");
-    if (header && mt_file_exists(header)) nvrtc->include_dir = mt_strdup(resolved);
-    else mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", resolved);
-    mt_free(header);
-done:
-    mt_strbuf_free(&text);
-    return nvrtc->include_dir != NULL;
-}
-
-mt_status mt_nvrtc_find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err)
-{
-    static const char *const library_tails[] = {
-        "/../include", "/../targets/" MT_TARGET "/include", "/../../include", "/../../../include",
-        "/../../cuda_runtime/include", /* wheel of CUDA 12: nvidia/cuda_nvrtc/lib → nvidia/cuda_runtime/include */
-        "/../../cu13/include",
-    };
-    mt_strbuf searched = {0};
-    char resolved[PATH_MAX];
-    const char *real = library_path[0] && realpath(library_path, resolved) ? resolved : library_path;
-    char *folder = mt_path_folder(real);
-    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), folder, "/usr/local/cuda"};
-    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        if (roots[i] == folder && folder && strcmp(folder, ".") != 0) {
-            for (size_t k = 0; k < sizeof library_tails / sizeof library_tails[0]; k++)
-                take_headers(nvrtc, &searched, folder, library_tails[k]);
-        } else if (roots[i] != folder) {
-            take_headers(nvrtc, &searched, roots[i], "/include");
-            take_headers(nvrtc, &searched, roots[i], "/targets/" MT_TARGET "/include");
-        }
-    }
-    mt_free(folder);
-    if (nvrtc->include_dir) {
-        char *cccl = mt_path_join(nvrtc->include_dir, "cccl");
-        if (cccl && access(cccl, R_OK | X_OK) == 0) nvrtc->cccl_dir = cccl;
-        else mt_free(cccl);
-    }
-    nvrtc->include_searched = mt_strbuf_take(&searched);
-    return nvrtc->include_searched ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "header search");
 }

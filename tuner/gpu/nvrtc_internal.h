@@ -20,8 +20,6 @@ struct mt_nvrtc {
     mt_temporary temporary; /* cubins without a cache; made when first needed, removed at close */
 };
 
-/* Finds the toolkit's headers: CUDA_HOME, CUDA_PATH, the prefix of the library at `library_path` (a toolkit's lib folder or a wheel's), /usr/local/cuda*. */
-mt_status mt_nvrtc_find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err);
 /* Adds a line where this NVRTC says that it has no such architecture ("sm_70"): older GPUs leave newer CUDAs. */
 void mt_nvrtc_arch_hint(const mt_nvrtc *nvrtc, const char *arch, mt_strbuf *hint);
 /* NVRTC looks for headers in the working folder too, whatever the options say. Goes to a folder that holds nothing, as long as the process compiles, and says where it was; -1: it stayed. One thread. */

@@ -158,7 +158,7 @@ static bool is_finished(const run *self, int64_t spent_ns)
     return mt_timing_is_hopeless(self->options, timing) || mt_timing_is_done(self->options, timing, self->count, spent_ns);
 }
 
-/* What was seen is kept either way, but one that was given up is never called measured; and 0 is no time. */
+/* What was seen is kept either way, but one that was stopped early is never called measured; and 0 is no time. */
 static void judge(run *self)
 {
     mt_outcome *outcome = self->trial->outcome;

@@ -44,6 +44,15 @@ bool mt_trial_uses(const mt_gpu_trial *trial, size_t arg)
     return trial->plan.args[arg].kind == MT_ARG_TENSOR && trial->plan.args[arg].used;
 }
 
+const mt_buffer *mt_trial_buffer(const mt_gpu_trial *trial, size_t arg)
+{
+    switch (trial->spec->args[arg].role) {
+    case MT_ROLE_IN: return &trial->set->inputs.items[arg];
+    case MT_ROLE_SCRATCH: return &trial->gpu->scratch.items[arg];
+    default: return &trial->gpu->subject.work.items[arg];
+    }
+}
+
 /* ---- running ---- */
 
 CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding)
@@ -77,7 +86,7 @@ CUresult mt_trial_restore(mt_gpu_trial *trial)
     for (size_t i = 0; i < trial->plan.arg_count; i++) {
         if (!to_restore(trial, i)) continue;
         const mt_arg *arg = &trial->spec->args[i];
-        const mt_buffer *buffer = arg->role == MT_ROLE_SCRATCH ? &gpu->scratch.items[i] : &gpu->subject.work.items[i];
+        const mt_buffer *buffer = mt_trial_buffer(trial, i);
         if (arg->role == MT_ROLE_INOUT) MT_CU(gpu->cuda.cuMemcpyDtoDAsync(buffer->data, trial->set->inputs.items[i].data, buffer->bytes, gpu->stream));
         else MT_CU(gpu->cuda.cuMemsetD8Async(buffer->data, 0, buffer->bytes, gpu->stream));
     }
@@ -107,13 +116,8 @@ static mt_status bind_addresses(mt_gpu_trial *trial, mt_error *err)
     CUresult code = CUDA_SUCCESS;
     CUdeviceptr *address = mt_alloc(trial->plan.arg_count, sizeof *address);
     if (!address) return MT_FAIL(err, MT_ERR_NO_MEMORY, "addresses");
-    for (size_t i = 0; i < trial->plan.arg_count; i++) {
-        const mt_arg *arg = &trial->spec->args[i];
-        if (!mt_trial_uses(trial, i)) continue;
-        if (arg->role == MT_ROLE_IN) address[i] = trial->set->inputs.items[i].data;
-        else if (arg->role == MT_ROLE_SCRATCH) address[i] = gpu->scratch.items[i].data;
-        else address[i] = gpu->subject.work.items[i].data;
-    }
+    for (size_t i = 0; i < trial->plan.arg_count; i++)
+        if (mt_trial_uses(trial, i)) address[i] = mt_trial_buffer(trial, i)->data;
     mt_binding_free(&trial->binding);
     MT_TRY(mt_binding_make(gpu, trial->spec, &trial->plan, address, &trial->binding, &code, &why, err));
     if (code != CUDA_SUCCESS) mt_outcome_set(trial->outcome, MT_OUTCOME_ILLEGAL, "%s: %s", mt_strbuf_text(&why), mt_cuda_error_name(&gpu->cuda, code));

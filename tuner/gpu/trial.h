@@ -52,6 +52,8 @@ CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding);
 
 /* The plan uses this argument and it is a tensor. */
 bool mt_trial_uses(const mt_gpu_trial *trial, size_t arg);
+/* The tensor's memory while a set of inputs is bound. */
+const mt_buffer *mt_trial_buffer(const mt_gpu_trial *trial, size_t arg);
 bool mt_trial_is_yardstick(const mt_gpu_trial *trial);
 
 #endif

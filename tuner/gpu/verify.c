@@ -25,16 +25,6 @@ typedef struct slots {
     size_t output_count;
 } slots;
 
-static const mt_buffer *buffer_of(const mt_gpu_trial *trial, size_t arg)
-{
-    const mt_subject_memory *subject = &trial->gpu->subject;
-    switch (trial->spec->args[arg].role) {
-    case MT_ROLE_IN: return &trial->set->inputs.items[arg];
-    case MT_ROLE_SCRATCH: return &trial->gpu->scratch.items[arg];
-    default: return &subject->work.items[arg];
-    }
-}
-
 /* Every buffer that is in use, also those of this subject that this variant does not take: a stray write may land anywhere. */
 static void collect_slots(const mt_gpu_trial *trial, slots *found)
 {
@@ -42,7 +32,7 @@ static void collect_slots(const mt_gpu_trial *trial, slots *found)
     for (size_t i = 0; i < trial->spec->arg_count; i++) {
         const mt_arg *arg = &trial->spec->args[i];
         if (arg->kind != MT_ARG_TENSOR) continue;
-        const mt_buffer *buffer = buffer_of(trial, i), *input = &trial->set->inputs.items[i];
+        const mt_buffer *buffer = mt_trial_buffer(trial, i), *input = &trial->set->inputs.items[i];
         if (buffer->base && (arg->role != MT_ROLE_SCRATCH || mt_trial_uses(trial, i))) {
             found->band_owner[found->bands.count / 2] = i;
             mt_bands_add(&found->bands, buffer);
@@ -63,7 +53,7 @@ static CUresult present(mt_gpu_trial *trial, const run_plan *run)
         const mt_arg *arg = &trial->spec->args[i];
         if (!mt_trial_uses(trial, i) || arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT || arg->zero_before_each) continue;
         if (arg->role == MT_ROLE_SCRATCH && (run->keep_scratch || trial->is_prepared[i])) continue;
-        const mt_buffer *buffer = buffer_of(trial, i);
+        const mt_buffer *buffer = mt_trial_buffer(trial, i);
         MT_CU(mt_tool_poison(gpu, buffer->data, buffer->bytes, trial->plan.args[i].tensor.dtype, run->pass));
     }
     MT_CU(mt_trial_restore(trial));
@@ -80,7 +70,7 @@ static CUresult inspect(mt_gpu_trial *trial, const run_plan *run, const slots *f
     MT_CU(mt_tool_checksum(gpu, &found->inputs));
     for (size_t k = 0; k < found->output_count; k++) {
         size_t arg = found->output_owner[k];
-        const mt_buffer *out = buffer_of(trial, arg), *reference = &trial->set->references.items[arg], *previous = &gpu->subject.previous.items[arg];
+        const mt_buffer *out = mt_trial_buffer(trial, arg), *reference = &trial->set->references.items[arg], *previous = &gpu->subject.previous.items[arg];
         const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
         if (reference->base)
             MT_CU(mt_tool_compare(gpu, k, out->data, reference->data, tensor->elements, tensor->dtype, mt_tool_poison_bits(tensor->dtype, run->pass)));

@@ -5,7 +5,8 @@
 
 /* ---- what building needs too ---- */
 
-void mt_predictor_begin(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+/* As the lookup begins: costs of the asked shape count where the rule has a weight for them. */
+static void begin(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
 {
     mt_rule_begin(rule, data->shapes + asked * data->feature_count, search);
     if (rule->cost_weight > 0) mt_rule_set_costs(rule, data->cost + asked * data->variant_count, search);
@@ -13,7 +14,7 @@ void mt_predictor_begin(const mt_predictor_data *data, const mt_rule *rule, size
 
 bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
 {
-    mt_predictor_begin(data, rule, asked, search);
+    begin(data, rule, asked, search);
     while (mt_rule_next(rule, search))
         if (!isinf(mt_predictor_cell(data, asked, search->variant))) return true;
     return false;
@@ -104,7 +105,7 @@ static double best_of_several(const mt_predictor_data *data, const mt_rule *rule
 {
     mt_rule_search search;
     double best = NAN;
-    mt_predictor_begin(data, rule, shape, &search);
+    begin(data, rule, shape, &search);
     for (size_t count = 0; count < MT_PREDICTOR_SEVERAL && mt_rule_next_beside(rule, &search);) {
         double value = mt_predictor_cell(data, shape, search.variant);
         if (isinf(value)) continue;

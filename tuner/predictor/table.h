@@ -1,4 +1,4 @@
-/* The measurements of one group (kernel, GPU, regime, origin) as a predictor's data, and the predictor kept in the database. */
+/* The measurements of one group (kernel, GPU, cache state, origin) as a predictor's data, and the predictor kept in the database. */
 #ifndef MT_PREDICTOR_TABLE_H
 #define MT_PREDICTOR_TABLE_H
 

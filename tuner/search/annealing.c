@@ -3,14 +3,14 @@
 #include <math.h>
 
 #include "tuner/search/offspring.h"
-#include "tuner/search/walk.h"
+#include "tuner/search/search_base.h"
 
 enum { FREE_MOVES = 64 };
 #define HOT 0.5
 #define COLD 0.01
 
 struct state {
-    mt_walk walk; /* first */
+    mt_search_base base; /* first */
     size_t budget;
     size_t here; /* SIZE_MAX: no success yet */
     double here_ns;
@@ -18,7 +18,7 @@ struct state {
 
 static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 {
-    mt_status st = mt_walk_create(sizeof(struct state), setup, "annealing", out, err);
+    mt_status st = mt_search_base_create(sizeof(struct state), setup, "annealing", out, err);
     struct state *state = *out;
     if (st != MT_OK) return st;
     state->budget = setup->budget;
@@ -28,10 +28,10 @@ static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
 
 static void consider(struct state *state, size_t point, double time_ns)
 {
-    double spent = fmin(1, (double)mt_ledger_told(&state->walk.ledger) / (double)state->budget);
+    double spent = fmin(1, (double)mt_ledger_told(&state->base.ledger) / (double)state->budget);
     double temperature = HOT * pow(COLD / HOT, spent);
     if (!isfinite(time_ns)) return;
-    bool is_taken = state->here == SIZE_MAX || time_ns <= state->here_ns || mt_rng_uniform(&state->walk.rng) < exp(-log(time_ns / state->here_ns) / temperature);
+    bool is_taken = state->here == SIZE_MAX || time_ns <= state->here_ns || mt_rng_uniform(&state->base.rng) < exp(-log(time_ns / state->here_ns) / temperature);
     if (!is_taken) return;
     state->here = point;
     state->here_ns = time_ns;
@@ -42,31 +42,31 @@ static bool next_point(void *memory, size_t *point)
 {
     struct state *state = memory;
     for (int i = 0; i < FREE_MOVES && state->here != SIZE_MAX; i++) {
-        if (!mt_random_neighbour(state->walk.ledger.space, &state->walk.rng, state->here, point)) break;
-        if (!mt_ledger_knows(&state->walk.ledger, *point)) return true;
-        consider(state, *point, mt_ledger_time(&state->walk.ledger, *point)); /* of a pending one: NAN, which is not taken */
+        if (!mt_random_neighbour(state->base.ledger.space, &state->base.rng, state->here, point)) break;
+        if (!mt_ledger_knows(&state->base.ledger, *point)) return true;
+        consider(state, *point, mt_ledger_time(&state->base.ledger, *point)); /* of a pending one: NAN, which is not taken */
     }
-    return mt_ledger_draw(&state->walk.ledger, &state->walk.rng, point);
+    return mt_ledger_draw(&state->base.ledger, &state->base.rng, point);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
 {
-    return mt_walk_ask(memory, next_point, points, capacity);
+    return mt_search_base_ask(memory, next_point, points, capacity);
 }
 
 static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
-    mt_ledger_tell(&state->walk.ledger, point, time_ns);
+    mt_ledger_tell(&state->base.ledger, point, time_ns);
     consider(state, point, time_ns);
 }
 
 extern const mt_strategy mt_strategy_annealing;
 const mt_strategy mt_strategy_annealing = {
     .name = "annealing",
-    .summary = "a random walk that cools down",
+    .summary = "simulated annealing: slower neighbours are accepted less and less often",
     .create = create,
     .ask = ask,
     .tell = tell,
-    .destroy = mt_walk_destroy,
+    .destroy = mt_search_base_destroy,
 };

@@ -5,9 +5,9 @@
 #include "tuner/base/alloc.h"
 #include "tuner/search/model_search.h"
 
-enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
-static const char *const arm_names[] = {[GP] = "Gaussian process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start", [WALK] = "walk"};
-#define WALK_SEED 0x5555u
+enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, LOCAL };
+static const char *const arm_names[] = {[GP] = "Gaussian process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start", [LOCAL] = "local search"};
+#define LOCAL_SEED 0x5555u
 enum { STEPS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
 
 /* Schedules: which arm proposes at which step, again and again. */
@@ -19,7 +19,7 @@ extern const mt_strategy mt_strategy_local;
 
 struct state {
     mt_model_search search; /* first */
-    void *walk; /* of the strategy `local`, told of everything */
+    void *local; /* of the strategy `local`, told of everything */
     size_t hints[HINTS], hint_count, next_hint;
 };
 
@@ -28,7 +28,7 @@ static void destroy(void *memory)
     struct state *state = memory;
     if (!state) return;
     mt_model_search_free(&state->search);
-    mt_strategy_local.destroy(state->walk);
+    mt_strategy_local.destroy(state->local);
     mt_free(state);
 }
 
@@ -41,9 +41,9 @@ static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
         mt_free(state);
         return st;
     }
-    mt_search_setup walk = *setup;
-    walk.seed ^= WALK_SEED; /* its draws are not those of the first sample */
-    st = mt_strategy_local.create(&walk, &state->walk, err);
+    mt_search_setup local = *setup;
+    local.seed ^= LOCAL_SEED; /* its draws are not those of the first sample */
+    st = mt_strategy_local.create(&local, &state->local, err);
     for (size_t i = 0; i < setup->hint_count && i < HINTS; i++) state->hints[state->hint_count++] = setup->hints[i];
     if (st != MT_OK) destroy(state);
     else *out = state;
@@ -76,7 +76,7 @@ static bool take_step(struct state *state, mt_proposal *out)
 {
     for (int i = 0; i < WALKS_TRIED; i++) {
         *out = (mt_proposal){SIZE_MAX, NAN, 0};
-        if (mt_strategy_local.ask(state->walk, &out->point, 1) == 0) return false;
+        if (mt_strategy_local.ask(state->local, &out->point, 1) == 0) return false;
         if (!mt_ledger_knows(&state->search.ledger, out->point)) return true;
     }
     return false;
@@ -90,7 +90,7 @@ static bool propose_by(struct state *state, enum arm arm, mt_proposal *out)
     case SWEEP: return mt_propose_sweep(search, false, out);
     case OFFSPRING: return mt_propose_offspring(search, PARENTS, out);
     case SECOND_START: return mt_propose_second_start(search, out) || mt_propose_central(search, out);
-    case WALK: return take_step(state, out);
+    case LOCAL: return take_step(state, out);
     default: return false; /* the forest is what all fall back to */
     }
 }
@@ -100,7 +100,7 @@ static enum arm choose_arm(const mt_model_search *search)
 {
     const enum arm *schedule = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
     enum arm arm = schedule[search->ledger.count % STEPS];
-    return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
+    return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? LOCAL : arm;
 }
 
 /* Most of the first sample is what the author believes in; the rest looks whether that is so. */
@@ -130,7 +130,7 @@ static void tell(void *memory, size_t point, double time_ns)
 {
     struct state *state = memory;
     mt_model_search_tell(&state->search, point, time_ns);
-    mt_strategy_local.tell(state->walk, point, time_ns);
+    mt_strategy_local.tell(state->local, point, time_ns);
 }
 
 extern const mt_strategy mt_strategy_mixed;

@@ -27,7 +27,7 @@ typedef struct mt_strategy {
     bool splits;         /* keeps to the shard that it is given: all shards together ask what one search without shards would */
     mt_status (*create)(const mt_search_setup *setup, void **state, mt_error *err);
     size_t (*ask)(void *state, size_t *points, size_t capacity);
-    void (*tell)(void *state, size_t point, double time_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
+    void (*tell)(void *state, size_t point, double time_ns); /* INFINITY = failed; of one stopped as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */
     double (*outlook)(void *state);                          /* by which share of the best's speed going on is expected to improve it: 0.01 = 1 %; NAN: too early to say. NULL: it has no model to know by */
     const char *(*arm_of)(const void *state, size_t point);  /* what in it proposed a point that it gave, a static text; NULL = it has one way only */

@@ -173,12 +173,12 @@ static mt_status run_targets(mt_session *session, const mt_session_target *targe
     for (size_t i = 0; i < count && !session->stop; i++) {
         if (params->takes && !params->takes(params->takes_context, i)) continue;
         points.count = 0;
-        mt_subject_job job = {.number = each * i, .target = &targets[i], .l2 = params->l2, .from = params->given ? MT_POINTS_GIVEN : MT_POINTS_SEARCHED, .points = &points};
+        mt_subject_job job = {.number = each * i, .target = &targets[i], .l2 = params->l2, .from = params->fixed ? MT_POINTS_FIXED : MT_POINTS_SEARCHED, .points = &points};
         MT_TRY(run_subject(session, job, each * (count - i), err));
         if (!params->both_l2 || session->stop || points.count == 0) continue;
         job.number++;
         job.l2 = other_l2(params->l2);
-        if (!params->given) job.from = MT_POINTS_FOLLOWED;
+        if (!params->fixed) job.from = MT_POINTS_FOLLOWED;
         MT_TRY(run_subject(session, job, each * (count - i) - 1, err));
     }
 done:
@@ -186,7 +186,7 @@ done:
     return st;
 }
 
-/* Given points are a few of many subjects: what untuned shapes are answered with is chosen when all have been measured, since the GPUs wait for it. Also after an error: what is stored counts. */
+/* Fixed points are a few of many subjects: what untuned shapes are answered with is chosen when all have been measured, since the GPUs wait for it. Also after an error: what is stored counts. */
 static void renew_predictors(mt_session *session)
 {
     const mt_session_params *params = session->params;
@@ -203,7 +203,7 @@ static mt_status judge(const mt_session *session, mt_error *err)
     if (result->with_winner || result->known_elsewhere || result->interrupted || is_part || session->params->takes) return MT_OK;
     if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed%s", session->params->spec->name, (long long)session->failed, (long long)session->evaluated,
-                   session->failed < session->evaluated ? ", the others were yardsticks or given up" : "");
+                   session->failed < session->evaluated ? ", the others were yardsticks or stopped as too slow" : "");
 }
 
 static void tell_how_to_resume(const mt_session *session, mt_status status, mt_error *err)
@@ -224,7 +224,7 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     if (st != MT_OK) return st;
     catch_signals(&signals, session);
     st = run_targets(session, targets, count, err);
-    if (session->params->given) renew_predictors(session);
+    if (session->params->fixed) renew_predictors(session);
     release_signals(&signals);
     if (st == MT_OK) st = judge(session, err); /* its row says so too */
     tell_how_to_resume(session, st, err);

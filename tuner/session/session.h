@@ -61,12 +61,12 @@ typedef struct mt_progress {
 } mt_progress;
 
 /* Points that a caller wants measured instead of a search: variants of one subject, as canonical text. Borrowed. */
-typedef struct mt_session_given {
+typedef struct mt_session_fixed {
     const mt_shape *shape;
     const mt_workload *workload;
     const char *const *variants;
     size_t variant_count;
-} mt_session_given;
+} mt_session_fixed;
 
 enum { MT_ANSWERS_MAX = 16, MT_QUICK_EVALUATIONS = 8 };
 
@@ -84,8 +84,8 @@ typedef struct mt_session_params {
     const mt_hash *inputs;         /* identity of inputs that come from files; NULL = all are generated */
     const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
     const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
-    const mt_session_given *given; size_t given_count;    /* only these points of these subjects; then shapes, workloads, strategy and budget do not count */
-    bool (*takes)(void *context, size_t given);           /* asked before the subject at that place of `given`: false = another process has it. NULL = all are ours */
+    const mt_session_fixed *fixed; size_t fixed_count;    /* only these points of these subjects; then shapes, workloads, strategy and budget do not count */
+    bool (*takes)(void *context, size_t fixed);           /* asked before the subject at that place of `fixed`: false = another process has it. NULL = all are ours */
     void *takes_context;
     const char *strategy;          /* "auto" … */
     const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
@@ -104,7 +104,7 @@ typedef struct mt_session_params {
     mt_reuse reuse;
     mt_objective objective;        /* what the winner is picked by among the finalists; the search goes by time */
     bool objective_given;          /* on the command line: then it is an error when energy can't be measured, else a warning, and time decides */
-    bool no_race;                  /* time every variant to the end; rows of given-up ones do not count as known */
+    bool no_race;                  /* time every variant to the end; rows of stopped ones do not count as known */
     const char *command;           /* for the session row */
     const char *plan;              /* of the cluster's tasks that this is one of (tuner/cluster); NULL = none */
     const mt_progress *progress;   /* may be NULL */

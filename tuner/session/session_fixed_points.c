@@ -1,16 +1,16 @@
-/* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
+/* Sessions that measure fixed points instead of searching: `msda-tune portfolio --measure`. */
 #include <math.h>
 
 #include "db/store/portfolio_rows.h"
 #include "tuner/base/alloc.h"
 #include "tuner/session/session_internal.h"
 
-mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err)
+mt_status mt_session_fixed_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err)
 {
-    *targets = mt_alloc(params->given_count + 1, sizeof **targets);
+    *targets = mt_alloc(params->fixed_count + 1, sizeof **targets);
     if (!*targets) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-    for (size_t i = 0; i < params->given_count; i++) (*targets)[i] = (mt_session_target){params->given[i].shape, params->given[i].workload};
-    *count = params->given_count;
+    for (size_t i = 0; i < params->fixed_count; i++) (*targets)[i] = (mt_session_target){params->fixed[i].shape, params->fixed[i].workload};
+    *count = params->fixed_count;
     return MT_OK;
 }
 
@@ -47,20 +47,20 @@ static mt_status store_excluded(mt_session *session, const mt_subject *subject, 
     return st;
 }
 
-mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err)
+mt_status mt_session_fixed_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err)
 {
     mt_status st = MT_OK;
     job->points->count = 0;
-    for (size_t i = 0; i < session->params->given_count; i++) {
-        const mt_session_given *given = &session->params->given[i];
-        if (given->shape != job->target->shape || given->workload != job->target->workload) continue;
-        for (size_t v = 0; v < given->variant_count && st == MT_OK; v++) {
+    for (size_t i = 0; i < session->params->fixed_count; i++) {
+        const mt_session_fixed *fixed = &session->params->fixed[i];
+        if (fixed->shape != job->target->shape || fixed->workload != job->target->workload) continue;
+        for (size_t v = 0; v < fixed->variant_count && st == MT_OK; v++) {
             mt_point point;
             mt_error ignored;
             size_t index;
-            bool is_point = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK;
+            bool is_point = mt_point_parse(mt_space_spec(space), fixed->variants[v], &point, &ignored) == MT_OK;
             bool exists = is_point && mt_space_find(space, &point, &index);
-            st = exists ? mt_point_list_add(job->points, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
+            st = exists ? mt_point_list_add(job->points, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, fixed->variants[v], err);
         }
     }
     return st;

@@ -1,5 +1,5 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
- * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
+ * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_drift.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
 #ifndef MT_SESSION_SESSION_INTERNAL_H
 #define MT_SESSION_SESSION_INTERNAL_H
@@ -65,7 +65,7 @@ typedef struct mt_session {
 
 typedef enum mt_points_from {
     MT_POINTS_SEARCHED, /* a strategy asks for them */
-    MT_POINTS_GIVEN,    /* params->given */
+    MT_POINTS_FIXED,    /* params->fixed */
     MT_POINTS_FOLLOWED  /* those that passed in the other cache state */
 } mt_points_from;
 
@@ -81,7 +81,7 @@ typedef struct mt_subject_job {
     const mt_session_target *target;
     mt_l2 l2;
     mt_points_from from;
-    mt_point_list *points; /* SEARCHED: gets what passes, in that order; GIVEN: becomes what is given; FOLLOWED: what is measured */
+    mt_point_list *points; /* SEARCHED: gets what passes, in that order; FIXED: becomes them; FOLLOWED: what is measured */
     int64_t deadline_ns;   /* clock */
 } mt_subject_job;
 
@@ -90,10 +90,10 @@ mt_status mt_session_subject(mt_session *session, const mt_subject_job *job, mt_
 
 /* ---- session_fixed_points.c ---- */
 
-/* The targets of params->given. */
-mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
-/* job->points becomes what is given for the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
-mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err);
+/* The targets of params->fixed. */
+mt_status mt_session_fixed_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
+/* job->points becomes the fixed points of the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
+mt_status mt_session_fixed_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err);
 
 /* ---- session_hints.c ---- */
 
@@ -129,7 +129,7 @@ mt_status mt_history_load(mt_session *session, const mt_subject *subject, const 
 const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
 void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
 
-/* ---- session_anchor.c ---- */
+/* ---- session_drift.c ---- */
 
 typedef enum mt_drift_state {
     MT_DRIFT_RESTS,
@@ -191,7 +191,7 @@ mt_status mt_session_note_cut(mt_session *session, const mt_session_target *targ
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
 /* What untuned shapes are answered with, chosen anew from the rows of that cache state. */
 mt_status mt_session_renew_predictor(mt_session *session, mt_l2 l2, mt_error *err);
-/* Keeps the winner's cubin, renews table best and, but for given points, the predictor, and reads the winner back: what `show` will say is what the summary says. */
+/* Keeps the winner's cubin, renews table best and, but for fixed points, the predictor, and reads the winner back: what `show` will say is what the summary says. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);
 

@@ -16,7 +16,7 @@ static mt_status next_point(mt_run *run, size_t *index, const char **by, bool *f
 {
     if (run->job->from == MT_POINTS_SEARCHED) return mt_run_next_searched(run, index, by, found, err);
     *found = next_followed(run, index);
-    *by = run->job->from == MT_POINTS_GIVEN ? "given" : "other regime";
+    *by = run->job->from == MT_POINTS_FIXED ? "given" : "other cache state";
     return MT_OK;
 }
 

@@ -10,33 +10,17 @@ struct plan {
     size_t count, capacity;
 };
 
-static mt_status unknown_name(const char *kind, const char *name, const char *const *names, size_t count, const mt_spec *spec, mt_error *err)
+static mt_status unknown_name(const mt_spec *spec, bool is_shape, const char *name, mt_error *err)
 {
-    const char *near = mt_text_nearest(name, names, count);
+    const char *kind = is_shape ? "shape" : "workload", **names;
+    size_t count = is_shape ? spec->shape_count : spec->workload_count;
     mt_strbuf list = {0};
-    for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", names[i]);
+    if (!(names = mt_alloc(count, sizeof *names))) return mt_no_memory("session", err);
+    for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", names[i] = is_shape ? spec->shapes[i].name : spec->workloads[i].name);
+    const char *near = mt_text_nearest(name, names, count);
     mt_status st = near ? MT_FAIL(err, MT_ERR_USAGE, "%s: no %s '%s', did you mean '%s'?", spec->path, kind, name, near)
                         : MT_FAIL(err, MT_ERR_USAGE, "%s: no %s '%s'; there are: %s", spec->path, kind, name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
-    return st;
-}
-
-static mt_status unknown_shape(const mt_spec *spec, const char *name, mt_error *err)
-{
-    const char **names = mt_alloc(spec->shape_count, sizeof *names);
-    if (!names) return mt_no_memory("session", err);
-    for (size_t i = 0; i < spec->shape_count; i++) names[i] = spec->shapes[i].name;
-    mt_status st = unknown_name("shape", name, names, spec->shape_count, spec, err);
-    mt_free(names);
-    return st;
-}
-
-static mt_status unknown_workload(const mt_spec *spec, const char *name, mt_error *err)
-{
-    const char **names = mt_alloc(spec->workload_count, sizeof *names);
-    if (!names) return mt_no_memory("session", err);
-    for (size_t i = 0; i < spec->workload_count; i++) names[i] = spec->workloads[i].name;
-    mt_status st = unknown_name("workload", name, names, spec->workload_count, spec, err);
     mt_free(names);
     return st;
 }
@@ -56,7 +40,7 @@ static mt_status add_named(struct plan *plan, const mt_spec *spec, const mt_shap
 {
     for (size_t i = 0; i < count; i++) {
         const mt_workload *workload = mt_spec_workload(spec, names[i]);
-        if (!workload) return unknown_workload(spec, names[i], err);
+        if (!workload) return unknown_name(spec, false, names[i], err);
         mt_status st = add(plan, shape, workload, err);
         if (st != MT_OK) return st;
     }
@@ -99,10 +83,10 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
     const mt_spec *spec = params->spec;
     struct plan plan = {0};
     mt_status st = MT_OK;
-    if (params->given) return mt_session_given_plan(params, targets, count, err);
+    if (params->fixed) return mt_session_fixed_plan(params, targets, count, err);
     for (size_t i = 0; i < params->shape_count; i++) {
         const mt_shape *shape = mt_spec_shape(spec, params->shapes[i]);
-        MT_TRY(shape ? add_shape(&plan, params, shape, err) : unknown_shape(spec, params->shapes[i], err));
+        MT_TRY(shape ? add_shape(&plan, params, shape, err) : unknown_name(spec, true, params->shapes[i], err));
     }
     for (size_t i = 0; params->shape_count == 0 && i < spec->shape_count; i++) {
         if (spec->shapes[i].is_main) MT_TRY(add_shape(&plan, params, &spec->shapes[i], err));

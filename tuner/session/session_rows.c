@@ -403,7 +403,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
-    if (!session->params->given) MT_TRY(renew_predictor(session, subject->l2, err));
+    if (!session->params->fixed) MT_TRY(renew_predictor(session, subject->l2, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     *best = winner.text;

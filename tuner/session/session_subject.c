@@ -66,8 +66,8 @@ static mt_status choose_strategy(mt_run *run, mt_error *err)
     return MT_OK;
 }
 
-/* The given points that are not known, beside those that are; one that is given again is one. */
-static mt_status count_given(const mt_run *run, size_t *total, mt_error *err)
+/* The fixed points that are not known, beside those that are; one that is named twice is one. */
+static mt_status count_fixed(const mt_run *run, size_t *total, mt_error *err)
 {
     const mt_history *history = &run->history;
     const mt_point_list *points = run->job->points;
@@ -281,8 +281,8 @@ static mt_status set_up(mt_run *run, mt_error *err)
     if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(choose_strategy(run, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
     MT_TRY(mt_store_best_batch(session->store, &run->subject, &run->best_batch, err));
-    if (run->job->from == MT_POINTS_GIVEN) MT_TRY(mt_session_given_points(session, run->job, &run->subject, run->space, err));
-    if (run->job->from == MT_POINTS_GIVEN) MT_TRY(count_given(run, &run->total, err));
+    if (run->job->from == MT_POINTS_FIXED) MT_TRY(mt_session_fixed_points(session, run->job, &run->subject, run->space, err));
+    if (run->job->from == MT_POINTS_FIXED) MT_TRY(count_fixed(run, &run->total, err));
     else run->total = count_total(run);
     choose_first(run);
     keep_to_shard(run);
@@ -321,7 +321,7 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     const mt_progress *progress = run->session->params->progress;
     mt_status st = MT_OK;
     if (progress && progress->subject_begin)
-        progress->subject_begin(progress->context, run->space, run->job->target->workload, run->strategy ? run->strategy->name : run->job->from == MT_POINTS_GIVEN ? "none, given points" : "the same points", run->total, mt_space_raw_count(run->space));
+        progress->subject_begin(progress->context, run->space, run->job->target->workload, run->strategy ? run->strategy->name : run->job->from == MT_POINTS_FIXED ? "none, fixed points" : "the same points", run->total, mt_space_raw_count(run->space));
     MT_TRY(mt_run_count_known(run, err));
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);

@@ -88,7 +88,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
     bool known = event == NULL, is_run = mt_outcome_is_run(outcome->kind), failed = mt_outcome_is_failure(outcome->kind);
-    double time_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was given up: too low if anything, and never the best */
+    double time_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was stopped early: too low if anything, and never the best */
     mt_status st = note_best(run, index, variant, outcome, event, err);
     note_yardstick(run, index, outcome);
     if (st == MT_OK) st = note_point(run, index, outcome, err);

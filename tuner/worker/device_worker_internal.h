@@ -131,8 +131,6 @@ bool mt_slot_has_gpu(const slot *s);  /* it has a context, or is making one: als
 size_t mt_device_count_slots(const mt_device_worker *self, mt_slot_is is);
 /* Nothing of ours may disturb what is timed: no context that is being made, none that is being torn down. (CUDA's start, which makes no context, does not.) */
 bool mt_device_is_quiet(const mt_device_worker *self);
-/* The readiest of those that could take over; NULL = none. */
-slot *mt_device_find_reserve(mt_device_worker *self);
 /* Starts processes until there are enough, the first of all for work, the rest for the reserve. False with an error when there is none at all and none can be started. */
 bool mt_device_ensure_workers(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err);
 /* Makes contexts, and for whoever takes the next order its inputs, where that can be done meanwhile. */

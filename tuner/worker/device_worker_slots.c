@@ -70,7 +70,8 @@ static int readiness(const slot *s)
     return (int)s->state + 4 * s->is_warm;
 }
 
-slot *mt_device_find_reserve(mt_device_worker *self)
+/* The readiest of those that could take over; NULL = none. */
+static slot *find_reserve(mt_device_worker *self)
 {
     slot *best = NULL;
     for (size_t i = 0; i < SLOTS; i++) {
@@ -102,7 +103,7 @@ static size_t wanted(const mt_device_worker *self)
 /* Who has no context gives way to one that has, for as long as the order was not sent: in a GPU that takes one process nobody else will ever get one. */
 static void choose_active(mt_device_worker *self)
 {
-    slot *best = mt_device_find_reserve(self);
+    slot *best = find_reserve(self);
     bool gives_way = self->active && !mt_order_is_sent(&self->order) && mt_slot_is_usable(self->active) && !mt_slot_has_context(self->active) && best && mt_slot_has_context(best);
     if (!self->active || gives_way) self->active = best;
 }
@@ -190,7 +191,7 @@ static void provide_next(mt_device_worker *self)
 {
     bool is_replay = mt_order_is_suspect(&self->order);
     bool is_active = self->active && mt_slot_is_usable(self->active) && !is_replay;
-    slot *next = is_active ? self->active : mt_device_find_reserve(self);
+    slot *next = is_active ? self->active : find_reserve(self);
     bool wants_subject = !is_replay || (mt_order_is_sent(&self->order) && self->order.part == PART_VARIANT);
     if (next && may_enter(self, next) && (wants_subject ? !next->is_warm : !mt_slot_has_context(next))) prepare(next, wants_subject);
 }

@@ -40,7 +40,7 @@ export default function ablation(view) {
     const marks = (name, symbol, color, has, text) => ({ name, type: 'scatter', xAxisIndex: 1, symbol, symbolSize: 9, itemStyle: { opacity: 1 }, color, label: label(text), data: rows.flatMap((row, n) => (!isTimed(row) && has(row) ? [[0, n]] : [])) });
     const series = [
       { name: 'timed', type: 'bar', barMaxWidth: 14, color: t.series[0], label: label(percent), encode: { x: 0, y: 1 }, data: rows.flatMap((row, n) => (isTimed(row) ? [[Math.min(slower(row), most), n]] : [])) },
-      marks('given up', 'emptyCircle', t.series[6], ([, , i]) => p.us[i] !== null, (row) => `given up at ${percent(row)}`), marks('failed', CROSS, t.bad, ([, , i]) => p.us[i] === null, kindOf),
+      marks('stopped early', 'emptyCircle', t.series[6], ([, , i]) => p.us[i] !== null, (row) => `stopped at ${percent(row)}`), marks('failed', CROSS, t.bad, ([, , i]) => p.us[i] === null, kindOf),
     ].filter(({ data }) => data.length);
     return view.draw(plot, {
       legend: legend(t), grid: { left: 8, right: 64, top: 36, bottom: 46, containLabel: true },

@@ -132,7 +132,7 @@ export function portability(view) {
     const room = view.width - 30 - 6.5 * Math.max(...shown.map(({ length }) => length)); // beside the names of the rows
     view.draw(plot, {
       grid: { left: 8, right: 16, top: 8, bottom: 34, containLabel: true },
-      tooltip: tooltip(t, ({ data }) => plain(`winner of ${labels[data.value[1]]}\non ${labels[data.value[0]]}: ${data.value[2] === null || data.failed ? 'failed or given up' : times(data.value[2])}`)),
+      tooltip: tooltip(t, ({ data }) => plain(`winner of ${labels[data.value[1]]}\non ${labels[data.value[0]]}: ${data.value[2] === null || data.failed ? 'failed or stopped early' : times(data.value[2])}`)),
       xAxis: axis(t, '', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, hideOverlap: false, ...standing(shown, room) } }),
       yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, interval: 0, hideOverlap: false } }),
       series: [{

@@ -24,7 +24,7 @@ function difference(variant, from) {
   const a = parse(variant);
   const b = parse(from);
   const names = [...new Set([...a.keys(), ...b.keys()])].filter((name) => a.get(name) !== b.get(name));
-  return names.length ? names.map((name) => `${name}=${a.get(name) ?? '–'}`).join(' ') : 'picked';
+  return names.length ? names.map((name) => `${name}=${a.get(name) ?? '–'}`).join(' ') : 'winner';
 }
 
 // Finalists round by round: what moves all of them is the machine, what stays between them are the variants.
@@ -48,15 +48,15 @@ export function ties(view) {
     if (!modes.some(([name]) => name === mode)) mode = 'intervals';
     view.fill(select, modes, mode);
     if (!rows.length) return view.drawNothing(plot, 'Nothing came near the best of this subject');
-    const picked = rows.find((row) => row[3] === 2) ?? rows[0];
+    const winner = rows.find((row) => row[3] === 2) ?? rows[0];
     const colors = [t.axis, t.series[0], t.best];
-    const labels = distinct(rows.map((row) => difference(row[4], picked[4])), view.isNarrow ? 24 : 44).map(plain);
+    const labels = distinct(rows.map((row) => difference(row[4], winner[4])), view.isNarrow ? 24 : 44).map(plain);
     if (mode === 'rounds') return view.draw(plot, byRound(view, t, rows.filter((row) => row[5].length), labels.filter((_, n) => rows[n][5].length)), view.isNarrow ? 320 : 380, `${rows.length} finalists in ${Math.max(...rows.map((row) => row[5].length))} rounds.`);
     const names = [...labels].reverse();
     const isEnergy = mode === 'energy';
     const rounds = isEnergy ? [] : rows.flatMap((row, n) => row[5].map((time, round) => ({ value: [time, rows.length - 1 - n], round: round + 1 })));
     const data = rows.map((row, n) => (isEnergy ? [row[6] - row[7], rows.length - 1 - n, row[6] + row[7], row[6], row[3], n] : [row[1], rows.length - 1 - n, row[2], row[0], row[3], n])).filter((d) => Number.isFinite(d[3]) && (!isEnergy || rows[d[5]][6] !== null));
-    const groups = [[2, 'picked'], [1, 'not told apart from the first'], [0, 'worse']];
+    const groups = [[2, 'winner'], [1, 'tied with the fastest'], [0, 'not tied']];
     return view.draw(plot, {
       legend: legend(t, { data: groups.filter(([state]) => data.some((d) => d[4] === state)).map(([, name]) => name).concat(rounds.length ? ['rounds'] : []) }), grid: { left: 8, right: 20, top: 34, bottom: 44, containLabel: true },
       tooltip: tooltip(t, ({ data: d }) => { if (d.round) return plain(`round ${d.round}: ${us(d.value[0])}`); const row = rows[d[5]]; return plain(`${us(row[0])}  (${number(row[1], 5)} … ${number(row[2], 5)})${row[6] === null ? '' : `, ${number(row[6], 4)} ± ${number(row[7], 2)} mJ`}\n${row[4].replaceAll(';', '\n')}`); }),

@@ -100,7 +100,7 @@ function timesOver(view, k, t) {
   const { kinds } = view.shared;
   const levels = active(s.knobs[k]);
   const top = Math.max(1.05 * s.fastest, Math.min(s.fastest * MOST, Math.max(...p.us.filter((v, i) => v !== null && p.newest[i]))));
-  const groups = { timed: [], 'given up': [], [`over ${MOST} × the best`]: [], failed: [] };
+  const groups = { timed: [], 'stopped early': [], [`over ${MOST} × the best`]: [], failed: [] };
   const [ok, censored, beyond, failed] = Object.keys(groups);
   for (let i = 0; i < p.us.length; i++) {
     const at = levels.indexOf(p.levels[k][i]);
@@ -246,8 +246,8 @@ export function parallel(view) {
     const picked = active.map((n) => rows[n].index).sort((a, b) => s.points.us[a] - s.points.us[b]);
     view.selected = picked.length;
     output.textContent = picked.length
-      ? `${picked.length} of ${rows.length} variants picked; the fastest takes ${us(s.points.us[picked[0]])} (${times(s.points.us[picked[0]] / s.fastest)}): ${wrap(knobsOf(s, picked[0]), 1e9)}`
-      : `None of ${rows.length} variants is picked`;
+      ? `${picked.length} of ${rows.length} variants selected; the fastest takes ${us(s.points.us[picked[0]])} (${times(s.points.us[picked[0]] / s.fastest)}): ${wrap(knobsOf(s, picked[0]), 1e9)}`
+      : `None of ${rows.length} variants is selected`;
   }
 
   function render(why) {

@@ -76,6 +76,10 @@ mt --gpu recorded:amd --space scale2.ini --recordings renamed.sqlite --db rename
 "$tool" import --as recorded --db two.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
 "$tool" export --t4 --db two.sqlite -o two.json >/dev/null
 mt import two.json --name demo2 --db two2.sqlite
+mt import two.json --db two2.sqlite
+"$tool" import --as measured --db two2.sqlite "$data/cli/demo.small.jsonl" >/dev/null
+"$tool" export --t4 --db two2.sqlite --shape small -o origins.json >/dev/null
+mt import origins.json --name demo2 --db two3.sqlite
 note "conditional knobs, shape, workload, cache state, default and baseline take the new name too"
 header='{"format":"msda-tune recording","version":1,"gpu":{"key":"h200|cc90|sm132|141g","name":"NVIDIA H200","facts":{"cc":90,"sm_count":132,"smem_optin":232448,"mem_bytes":150109880320,"clock_mhz":1980}},"kernel":{"name":"sums","key":"00112233445566778899aabbccddeeff","spec":{}},"shape":{"name":"wide","key":"DIMS=8,;N=1000;dtype=f16"},"workload":{"name":"even","key":"sigma=1.5"},"regime":"cold","toolchain":{"nvrtc":13000,"driver":13000,"arch":"sm_90a"},"recorded_unix_ms":1764000000000,"default":"ALGO=tiled;K=8;TILE=4","baseline":"ALGO=plain;K=8"}'
 {
@@ -108,7 +112,12 @@ note "what another tool looked for is named where it does not rank here"
 } >joules.json
 mt import joules.json --db joules.sqlite
 mt --gpu recorded:a100 --space joules.ini --recordings joules.sqlite --db joules-tuned.sqlite --quiet
+note "results that worked and have no time are left out and named"
+sed 's/"time":2,"nvml/"nvml/; s/"objective":"nvml_energy",//' joules.json >timeless.json
+mt import timeless.json --name timeless --db joules.sqlite
 note "refusals"
+printf '{\n  "meta": {"version": 1},\n  "devices": [],\n  "benchmarks": []\n}\n' >bench.json
+mt import bench.json --gpu a100 --db z.sqlite
 sed 's/"time": 1.25/"time": 0/' other.json >zero.json
 mt import zero.json --db z.sqlite
 sed 's/"time": 1.25/"time": -1.50, "times": [1.25]/' other.json >below.json

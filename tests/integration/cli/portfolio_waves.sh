@@ -3,7 +3,7 @@ command -v sqlite3 >/dev/null || exit 77
 note "on the shipped rows of gemm a variant's time follows the search space's cost model: the tuner says so, and the lookup of a shape that nobody tuned, for which the stored expressions are evaluated"
 "$tool" import --as measured --db m.sqlite "$data/../../db/tuned/gemm.h200.jsonl" >/dev/null 2>&1
 "$tool" portfolio --kernel gemm --db m.sqlite | tr -s '\n ' ' ' | grep -o 'times follow (time by the cost model)^0\.'
-"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -oE '^ *model: .* is taken'
+"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -oE '^ *model: *expected to take'
 note "a cost model that was changed since then: what is stored says nothing beside it, until the portfolio is chosen anew"
 sqlite3 m.sqlite "UPDATE kernel SET spec_json = replace(spec_json, '12000', '12001')"
 "$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -cE '^ *(model|waves): '
@@ -13,7 +13,7 @@ note "without a model it follows the blocks, which the library computes by the s
 sed -E 's/,"model":\{"lets":\[[^]]*\],"time_ns":"([^"\\]|\\.)*"\}//' "$data/../../db/tuned/gemm.h200.jsonl" >t.jsonl
 "$tool" import --as measured --db t.sqlite t.jsonl >/dev/null 2>&1
 "$tool" portfolio --kernel gemm --db t.sqlite | tr -s '\n ' ' ' | grep -o 'times follow (blocks/SM)^0\.'
-"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_1024 --set M=9000 | grep -oE '^ *waves: .* is taken'
+"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_1024 --set M=9000 | grep -oE '^ *waves: *expected to take'
 note "from rows without launches nothing is known of blocks"
 sed -E 's/,"launch":\{.*\}\]\}//' t.jsonl >bare.jsonl
 "$tool" import --as measured --db bare.sqlite bare.jsonl >/dev/null 2>&1

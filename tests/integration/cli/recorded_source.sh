@@ -9,7 +9,7 @@ echo "/* edited */" >>own/demo.cu
 edited=$("$tool" key --space own/demo.ini | sed -n 's/.*"demo@\([0-9a-f]*\)".*/\1/p')
 [ "$edited" != "$recorded" ] || echo "the key is the same"
 which_source() { sed -e "s#$tool#msda-tune#g" -e "s/${recorded:0:8}[0-9a-f]*/RECORDED/g" -e "s/${edited:0:8}[0-9a-f]*/EDITED/g"; }
-tune() { "$tool" --gpu recorded:h100 --recordings rec.sqlite --space own/demo.ini --workload even --quiet "$@" 2>&1 | grep -e warning -e Best -e Evaluated | sed 's/ in [0-9.]* s/ in N s/' | which_source; }
+tune() { "$tool" --gpu recorded:h100 --recordings rec.sqlite --space own/demo.ini --workload even --quiet "$@" 2>&1 | grep -e warning -e Best -e Evaluated -e Source | sed 's/ in [0-9.]* s/ in N s/' | which_source; }
 tune --db t.sqlite
 note "show, the report and exports name that source; the edited one has no row"
 "$tool" show --db t.sqlite --space own/demo.ini | which_source
@@ -21,6 +21,9 @@ note "lookup: nothing for the edited source; for the recorded one where its expr
 "$tool" lookup --db t.sqlite --gpu recorded:h100 --kernel "demo@$recorded" --shape small 2>&1 | which_source
 tune --db programs.sqlite --shape small
 "$tool" lookup --db programs.sqlite --gpu recorded:h100 --kernel "demo@$recorded" --shape small 2>&1 | which_source | grep -v -e '^source:' -e '^from:'
+note "an edited space that takes any state of the source is told that the answer is recorded, and of another one"
+"$tool" lookup --db programs.sqlite --gpu recorded:h100 --kernel demo --space own/demo.ini --shape small 2>&1 | which_source | grep -e exact -e measured -e 'recorded:' -e note
+"$tool" lookup --db programs.sqlite --gpu recorded:h100 --kernel demo --space own/demo.ini --shape small --json 2>&1 | which_source | grep -o '"match":"[a-z]*"\|"origin":"[a-z]*"\|"[a-z]*_key":"[A-Z]*"'
 "$tool" lookup --db programs.sqlite --gpu recorded:h100 --kernel "demo@$edited" --shape small 2>&1 | which_source
 "$tool" lookup --db t.sqlite --gpu recorded:h100 --space own/demo.ini --shape small 2>&1 | which_source; echo "exit ${PIPESTATUS[0]}"
 note "the same command again knows these rows; a recording of the edited source is its own"

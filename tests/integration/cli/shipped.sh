@@ -22,7 +22,7 @@ mt compile --db shipped.sqlite
 mt compile --db shipped.sqlite --space here/fake.ini --seal --jobs 1
 mt compile --db shipped.sqlite --space here/fake.ini --seal
 ls shipped.sqlite*
-"$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep -c 'made by'
+"$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep -c 'this makes it'
 note "a near answer of code that no winner has: tuning makes it"
 "$tool" lookup --db shipped.sqlite --gpu auto --shape small --set N=2000 --space here/fake.ini | grep -A3 '^cubin' | steady
 note "a near answer: the tuned shape whose code is the same is compiled"

@@ -148,6 +148,7 @@ static void add_answer(mt_strbuf *out, const tunelookup_result *result)
     mt_strbuf_add_member(out, "kernel_key", result->kernel_key);
     mt_strbuf_add_member(out, "variant", result->variant);
     add_knobs(out, result);
+    mt_strbuf_add_member(out, "origin", !result->validated ? NULL : result->recorded ? mt_origin_name(MT_ORIGIN_RECORDED) : mt_origin_name(MT_ORIGIN_MEASURED));
     mt_strbuf_add_number(out, "median_us", result->median_ns / 1e3);
     mt_strbuf_add_number(out, "low_us", result->low_ns / 1e3);
     mt_strbuf_add_number(out, "high_us", result->high_ns / 1e3);

@@ -11,6 +11,7 @@
 #include "tuner/cli/requests/check_expected.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/requests/check_model.h"
+#include "tuner/cli/requests/check_types.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/cover.h"
@@ -87,15 +88,29 @@ static void warn_lines(checking *c, const mt_strbuf *lines)
     }
 }
 
-static void warn_before(checking *c)
+static bool is_wanted(const checking *c, const mt_shape *shape)
+{
+    const mt_texts *wanted = &c->wanted.shapes;
+    if (!wanted->count) return shape->is_main;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (strcmp(wanted->items[i], shape->name) == 0) return true;
+    return false;
+}
+
+static mt_status warn_before(checking *c, mt_error *err)
 {
     mt_strbuf text = {0};
+    mt_status st = MT_OK;
     c->idle = mt_idle_knobs(c->spec, &c->source);
     mt_idle_tell_unread(c->spec, c->idle, &text);
     mt_strbuf_add(&text, "\n");
     mt_check_taken_names(c->spec, &c->source, &text);
+    for (size_t i = 0; i < c->spec->shape_count; i++)
+        if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &text, err));
     warn_lines(c, &text);
+done:
     mt_strbuf_free(&text);
+    return st;
 }
 
 /* A knob that a launch or an argument reads may well leave the code alone. */
@@ -121,7 +136,7 @@ static mt_status open_all(checking *c, mt_error *err)
     MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     MT_TRY(mt_source_key(c->spec, &c->source, &key, err)); /* a file of the reference's that is not there fails here, as for tune */
-    warn_before(c);
+    MT_TRY(warn_before(c, err));
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     c->changes = mt_alloc(c->spec->algorithm_count, sizeof *c->changes);
@@ -293,15 +308,6 @@ done:
     mt_free(b.points);
     mt_check_free(&table);
     return st;
-}
-
-static bool is_wanted(const checking *c, const mt_shape *shape)
-{
-    const mt_texts *wanted = &c->wanted.shapes;
-    if (!wanted->count) return shape->is_main;
-    for (size_t i = 0; i < wanted->count; i++)
-        if (strcmp(wanted->items[i], shape->name) == 0) return true;
-    return false;
 }
 
 static mt_status judge(const checking *c, mt_error *err)

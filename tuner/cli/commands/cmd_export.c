@@ -34,7 +34,7 @@ static mt_status warn_of_censored(mt_store *store, const mt_filter *filter, mt_e
     int64_t counts[MT_OUTCOME_KIND_COUNT];
     mt_status st = mt_query_outcome_counts(store, filter, counts, err);
     if (st == MT_OK && counts[MT_OUTCOME_CENSORED])
-        mt_log_warn("%lld evaluations were given up as too slow; a recording should be made with tune --no-race", (long long)counts[MT_OUTCOME_CENSORED]);
+        mt_log_warn("%lld evaluations were stopped as too slow; a recording should be made with tune --no-race", (long long)counts[MT_OUTCOME_CENSORED]);
     return st;
 }
 

@@ -112,6 +112,7 @@ static void tell_changes(const import_values *values, const char *file, const mt
     if (about->unread_problem) mt_print_clean(&problem, about->unread_problem, 60);
     if (about->unread_problem && !values->problem)
         mt_log_warn("%s: its problem_size is %s, which is no number and no list of numbers: the shape is called default; --problem-size N,N says what it is", file, mt_strbuf_text(&problem));
+    if (about->why_timeless) mt_log_warn("%s; %zu result%s left out", about->why_timeless, about->timeless, about->timeless == 1 ? " is" : "s like it are");
     if (about->is_algo_renamed) mt_log_warn("%s: its parameter ALGO has values that are no names; it is the knob ALGO_ here, since ALGO names the algorithms", file);
     mt_strbuf_free(&problem);
 }

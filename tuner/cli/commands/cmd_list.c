@@ -159,7 +159,8 @@ static mt_status open_recordings(const char *given, mt_store *stores[2], mt_erro
 {
     mt_error missing = {0};
     if (mt_share_recordings(given, &stores[0], &missing) != MT_OK && given) return MT_FAIL(err, missing.status, "%s", missing.message);
-    return given ? MT_OK : mt_share_open_own_recordings(&stores[1], err);
+    if (!given) mt_share_open_own_recordings(true, &stores[1]);
+    return MT_OK;
 }
 
 static mt_status list_recordings(mt_store *const stores[2], mt_error *err)

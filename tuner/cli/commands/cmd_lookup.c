@@ -70,7 +70,7 @@ static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, 
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
     if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
     bool has_recorded = !asked->is_recorded && recorded_rows_answer(values, asked);
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing that may run here is known%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no known variant may run on this GPU with this shape%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
         has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }
 

@@ -367,7 +367,7 @@ done:
 
 const mt_command mt_cmd_show = {
     .name = "show",
-    .summary = "the best setting per GPU, kernel, shape and workload",
+    .summary = "the best variant per GPU, kernel, shape and workload",
     .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 %\n"
             "interval, how many times as fast as the default, error against the reference (norm-wise), the\n"
             "model's floor in per cent of this time, and the knobs. Where others were as fast in the comparison\n"

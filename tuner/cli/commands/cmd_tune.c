@@ -9,13 +9,14 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/requests/given_points.h"
+#include "tuner/cli/requests/fixed_points.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/commands/watch.h"
 #include "tuner/cli/requests/gpu_list.h"
 #include "tuner/cli/requests/input_files.h"
 #include "tuner/cli/requests/known_device.h"
+#include "tuner/cli/requests/live_device.h"
 #include "tuner/cli/output/events.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/progress.h"
@@ -246,6 +247,15 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
     return st == MT_ERR_NO_GPU ? no_gpu(t, "no usable GPU", err) : st;
 }
 
+/* A header that can't be opened is the kernel's mistake, unless nothing that includes one compiles here. */
+static mt_status judge_compiler(const tuning *t, mt_error *err)
+{
+    mt_live_toolkit found;
+    mt_error why;
+    if (t->evaluator->is_recorded || !strstr(err->message, "catastrophic error") || mt_live_compiler(&found, &why) == MT_OK) return MT_ERR_COMPILE;
+    return no_gpu(t, "nothing can be compiled for the GPU", err);
+}
+
 static void clear_display(void *context)
 {
     mt_display_clear(context);
@@ -406,11 +416,19 @@ static void print_next(const char *db)
     mt_strbuf_free(&command);
 }
 
+/* The warning stands far above what it is about. */
+static void print_source(const tuning *t)
+{
+    const mt_hash *key = &t->evaluator->kernel_key;
+    if (key->hex[0]) printf("Source:       all of this is of %s as it was recorded (source %.8s); nothing of it is of the source as it is now (%.8s)\n", t->spec->name, key->hex, t->kernel_key.hex);
+}
+
 static void print_end(const tuning *t, const mt_session_result *result)
 {
     if (!t->display.subjects_ended) return;
     printf("\n");
     mt_summary_times(stdout, &result->times, t->evaluator->is_recorded);
+    print_source(t);
     printf("Database:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
     if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
     if (!result->with_winner && result->known_elsewhere) print_next(t->values->known);
@@ -421,7 +439,7 @@ static mt_status run_session(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     mt_strbuf command = {0};
-    mt_given_points points = {0};
+    mt_fixed_points points = {0};
     mt_session_result result = {0};
     mt_command_line("tune", t->arguments, &command);
     mt_display_init(&t->display, mt_is_quiet());
@@ -434,7 +452,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     t->display.is_verbose = v->verbose;
     mt_progress progress = mt_display_progress(&t->display);
     if (v->events) {
-        st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, err);
+        st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, t->evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED, err);
         if (st != MT_OK) goto done;
         progress = mt_events_progress(&t->events);
     }
@@ -451,15 +469,16 @@ static mt_status run_session(tuning *t, mt_error *err)
         .is_quick = is_quick(v), .budget = v->budget, .budget_given = v->budget > 0, .until_flat = ends_flat(t) && !is_quick(v), .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .l2 = chosen_l2(t), .both_l2 = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
-    if (v->around) st = mt_given_points_around(&params, t->evaluator, v->around, &points, err);
-    if (v->variants) st = mt_given_points_listed(&params, v->variants, &points, err);
+    if (v->around) st = mt_fixed_points_around(&params, t->evaluator, v->around, &points, err);
+    if (v->variants) st = mt_fixed_points_listed(&params, v->variants, &points, err);
     if (st != MT_OK) goto done;
-    params.given = points.given;
-    params.given_count = points.count;
+    params.fixed = points.fixed;
+    params.fixed_count = points.count;
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_watch_end(&t->watch);
     mt_display_end(&t->display);
     print_end(t, &result);
+    if (st == MT_ERR_COMPILE) st = judge_compiler(t, err);
     if (st == MT_OK && result.interrupted) st = MT_ERR_INTERRUPTED;
     mt_error of_sibling;
     mt_status joined = mt_sibling_join(t->sibling, &of_sibling);
@@ -468,7 +487,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
     mt_watch_end(&t->watch);
-    mt_given_points_free(&points);
+    mt_fixed_points_free(&points);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;

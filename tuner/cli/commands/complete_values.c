@@ -1,5 +1,6 @@
 #include "tuner/cli/commands/complete_values.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "db/store/query.h"
@@ -66,7 +67,9 @@ static void visit_recordings(visitor visit, gathering *g)
     mt_error ignored = {0};
     mt_store *store = NULL;
     if (mt_share_recordings(g->line->recordings, &store, &ignored) == MT_OK) visit_store(store, visit, g);
-    if (!g->line->recordings && mt_share_open_own_recordings(&store, &ignored) == MT_OK) visit_store(store, visit, g);
+    if (g->line->recordings) return;
+    mt_share_open_own_recordings(false, &store);
+    visit_store(store, visit, g);
 }
 
 /* ---- --gpu ---- */
@@ -136,16 +139,53 @@ static void add_gpus(gathering *g)
 
 /* ---- --kernel, --shape, --workload ---- */
 
-static mt_status on_kernel(void *context, const char *name, const char *key, mt_error *err)
+/* A file may know kernels and shapes that it has no result of. */
+typedef struct subjects {
+    gathering *g;
+    size_t member; /* of mt_tuned_info: what is gathered */
+} subjects;
+
+/* Whether the command is for winners: failures are nothing to it. */
+static bool wants_winners(const gathering *g)
 {
-    gathering *g = context;
-    (void)key;
-    return mt_texts_add(g->names, name, err);
+    static const char *const commands[] = {"lookup", "portfolio", "verify", "profile", "compile"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (is_command(g, commands[i])) return true;
+    return false;
+}
+
+static mt_status on_subject(void *context, const mt_tuned_info *row, mt_error *err)
+{
+    const subjects *s = context;
+    if (!row->ok && wants_winners(s->g)) return MT_OK;
+    return mt_texts_add(s->g->names, *(const char *const *)((const char *)row + s->member), err);
+}
+
+/* --kernel may be NAME@KEY. */
+static mt_status add_of_subjects(mt_store *store, size_t member, gathering *g, mt_error *err)
+{
+    bool is_of_kernel = g->line->kernel && member != offsetof(mt_tuned_info, kernel);
+    char *kernel = is_of_kernel ? mt_strndup(g->line->kernel, strcspn(g->line->kernel, "@")) : NULL;
+    const mt_filter filter = {.kernel = kernel};
+    subjects s = {g, member};
+    mt_status st = mt_query_tuned(store, &filter, on_subject, &s, err);
+    mt_free(kernel);
+    return st;
 }
 
 static mt_status add_stored_kernels(mt_store *store, gathering *g, mt_error *err)
 {
-    return mt_query_kernels(store, on_kernel, g, err);
+    return add_of_subjects(store, offsetof(mt_tuned_info, kernel), g, err);
+}
+
+static mt_status add_stored_shapes(mt_store *store, gathering *g, mt_error *err)
+{
+    return add_of_subjects(store, offsetof(mt_tuned_info, shape), g, err);
+}
+
+static mt_status add_stored_workloads(mt_store *store, gathering *g, mt_error *err)
+{
+    return add_of_subjects(store, offsetof(mt_tuned_info, workload), g, err);
 }
 
 static mt_spec *load_space(const char *space)
@@ -174,22 +214,7 @@ static void add_shipped_kernels(gathering *g)
 static void add_kernels(gathering *g)
 {
     if (is_command(g, "key")) add_shipped_kernels(g);
-    else visit_databases(add_stored_kernels, g);
-}
-
-/* --kernel, which may be NAME@KEY, if it was given. */
-static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err)
-{
-    gathering *g = context;
-    const char *kernel = g->line->kernel;
-    size_t length = kernel ? strcspn(kernel, "@") : 0;
-    if (kernel && (strncmp(row->kernel, kernel, length) != 0 || row->kernel[length])) return MT_OK;
-    return mt_texts_add(g->names, row->name, err);
-}
-
-static mt_status add_stored_shapes(mt_store *store, gathering *g, mt_error *err)
-{
-    return mt_query_shapes(store, on_shape, g, err);
+    else if (!is_command(g, "new")) visit_databases(add_stored_kernels, g);
 }
 
 static void add_shapes(gathering *g)
@@ -202,21 +227,6 @@ static void add_shapes(gathering *g)
     mt_spec *spec = load_space(g->line->space);
     for (size_t i = 0; spec && i < spec->shape_count; i++) mt_texts_add(g->names, spec->shapes[i].name, &ignored);
     mt_spec_free(spec);
-}
-
-static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err)
-{
-    gathering *g = context;
-    return mt_texts_add(g->names, row->workload, err);
-}
-
-static mt_status add_stored_workloads(mt_store *store, gathering *g, mt_error *err)
-{
-    char *kernel = g->line->kernel ? mt_strndup(g->line->kernel, strcspn(g->line->kernel, "@")) : NULL;
-    const mt_filter filter = {.kernel = kernel};
-    mt_status st = mt_query_tuned(store, &filter, on_tuned, g, err);
-    mt_free(kernel);
-    return st;
 }
 
 static void add_workloads(gathering *g)

@@ -187,7 +187,7 @@ static void add_tune(mt_strbuf *line, const mt_lookup_query *asked, const tunelo
     mt_strbuf values = {0};
     if (asked->is_recorded || result->match == TUNELOOKUP_MATCH_EXACT) return;
     add_values(&values, asked);
-    mt_strbuf_add(line, "          made by tuning this shape; no winner has this code, so that compile can't:\n          ");
+    mt_strbuf_add(line, "          tuning this shape makes it (no winner has this code, so compile cannot):\n          ");
     mt_print_program(line);
     mt_strbuf_add(line, " tune");
     add_space(line, asked, answers->kernel, true);
@@ -213,7 +213,7 @@ static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tun
         mt_print_clean(line, row->shape_name, 0);
         mt_strbuf_add(line, " has the same code; ");
     }
-    mt_strbuf_add(line, file->is_shipped ? "made, in a copy since shipped files are never written, by:\n          cp -n " : "made by:\n          ");
+    mt_strbuf_add(line, file->is_shipped ? "this makes it, in a copy because shipped files are never written:\n          cp -n " : "this makes it:\n          ");
     if (file->is_shipped) {
         mt_strbuf_add_word(line, file->path);
         mt_strbuf_add(line, " tuned.sqlite; ");

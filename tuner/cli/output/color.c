@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-bool mt_color_fits(FILE *out)
+/* Whether `out` is a terminal whose owner did not ask for none. */
+static bool takes_color(FILE *out)
 {
     const char *refused = getenv("NO_COLOR"), *term = getenv("TERM");
     return !(refused && *refused) && term && strcmp(term, "dumb") != 0 && isatty(fileno(out));
@@ -13,6 +14,6 @@ bool mt_color_fits(FILE *out)
 void mt_color_print(FILE *out, mt_color color, const char *text)
 {
     static const char *const begin[] = {[MT_COLOR_GOOD] = "\033[32m", [MT_COLOR_BAD] = "\033[31m"}; /* of the terminal's own palette, which fits its background */
-    bool is_colored = color != MT_COLOR_NONE && mt_color_fits(out);
+    bool is_colored = color != MT_COLOR_NONE && takes_color(out);
     fprintf(out, "%s%s%s", is_colored ? begin[color] : "", text, is_colored ? "\033[0m" : "");
 }

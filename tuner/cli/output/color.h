@@ -7,8 +7,6 @@
 
 typedef enum mt_color { MT_COLOR_NONE, MT_COLOR_GOOD, MT_COLOR_BAD } mt_color;
 
-/* Whether `out` is a terminal whose owner did not ask for none. */
-bool mt_color_fits(FILE *out);
 /* Prints `text` in the colour where it fits, else as it is. */
 void mt_color_print(FILE *out, mt_color color, const char *text);
 

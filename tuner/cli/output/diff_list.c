@@ -8,9 +8,10 @@
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 
-enum { KERNEL, SHAPE, WORKLOAD, REGIME, ORIGIN, GPU_A, GPU_B, SOURCE_A, SOURCE_B };
+enum { KERNEL, SHAPE, WORKLOAD, L2, ORIGIN, GPU_A, GPU_B, SOURCE_A, SOURCE_B };
 
-const char *mt_diff_rank_name(mt_diff_rank rank)
+/* "SLOW", "only A" … */
+static const char *rank_name(mt_diff_rank rank)
 {
     static const char *const names[] = {"SLOW", "AMBG", "FAST", "SAME", "only A", "only B"};
     return names[rank];
@@ -121,11 +122,11 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_l2)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf text = {0};
-    mt_table_cell(table, mt_diff_rank_name(item->rank));
+    mt_table_cell(table, rank_name(item->rank));
     mt_table_color(table, item->rank == MT_RANK_SLOW ? MT_COLOR_BAD : item->rank == MT_RANK_FAST ? MT_COLOR_GOOD : MT_COLOR_NONE);
     mt_table_cell(table, item->texts[SHAPE]);
     mt_table_cell(table, item->texts[WORKLOAD]);
-    if (with_l2) mt_table_cell(table, item->texts[REGIME]);
+    if (with_l2) mt_table_cell(table, item->texts[L2]);
     mt_table_cell(table, item->a.variant ? mt_print_us(item->a.median_ns, time, sizeof time) : "-");
     mt_table_cell(table, item->b.variant ? mt_print_us(item->b.median_ns, time, sizeof time) : "-");
     add_change(&text, &item->ratio);
@@ -154,7 +155,7 @@ static void print_group(const mt_diff_item *items, size_t count, const char *hea
 static void print_groups(const mt_diff_list *list, size_t count, FILE *out)
 {
     bool with_l2 = false;
-    for (size_t i = 0; i < count; i++) with_l2 |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
+    for (size_t i = 0; i < count; i++) with_l2 |= strcmp(list->items[i].texts[L2], "cold") != 0;
     for (size_t begin = 0, end; begin < count && !list->failed; begin = end) {
         mt_strbuf heading = {0}, next = {0};
         add_heading(&heading, &list->items[begin]);
@@ -176,7 +177,7 @@ void mt_diff_list_print(const mt_diff_list *list, bool is_verbose, FILE *out)
     if (!shown) return;
     print_groups(list, shown, out);
     fprintf(out, "\nwinners: ");
-    for (mt_diff_rank rank = 0; rank < MT_RANK_ONLY_A; rank++) fprintf(out, "%s%zu %s", rank ? ", " : "", list->winners[rank], mt_diff_rank_name(rank));
+    for (mt_diff_rank rank = 0; rank < MT_RANK_ONLY_A; rank++) fprintf(out, "%s%zu %s", rank ? ", " : "", list->winners[rank], rank_name(rank));
     fprintf(out, " (A → B; SAME: within %.3g %%)\n", 100 * list->threshold);
     if (one_sided) fprintf(out, "%zu only in A, %zu only in B%s\n", list->winners[MT_RANK_ONLY_A], list->winners[MT_RANK_ONLY_B], is_verbose ? "" : " (--verbose lists them)");
 }
@@ -215,7 +216,7 @@ static void add_json(mt_strbuf *out, const mt_diff_item *item)
         mt_strbuf_addf(out, ",\"%s\":", names[i]);
         mt_strbuf_add_json(out, item->texts[i]);
     }
-    mt_strbuf_addf(out, ",\"verdict\":\"%s\"", mt_diff_rank_name(item->rank));
+    mt_strbuf_addf(out, ",\"verdict\":\"%s\"", rank_name(item->rank));
     add_json_time(out, "a", &item->a);
     add_json_time(out, "b", &item->b);
     if (!isnan(ratio->change)) mt_strbuf_addf(out, ",\"change\":%.6g", ratio->change);

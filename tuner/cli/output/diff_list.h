@@ -9,7 +9,6 @@
 
 /* The order in which they are listed. */
 typedef enum mt_diff_rank { MT_RANK_SLOW, MT_RANK_AMBG, MT_RANK_FAST, MT_RANK_SAME, MT_RANK_ONLY_A, MT_RANK_ONLY_B, MT_RANK_COUNT } mt_diff_rank;
-const char *mt_diff_rank_name(mt_diff_rank rank); /* "SLOW", "only A" … */
 
 enum { MT_DIFF_TEXTS = 9 }; /* kernel, shape, workload, cache state, origin, gpu_a, gpu_b, source_a, source_b */
 

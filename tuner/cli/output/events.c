@@ -13,9 +13,9 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/cli/output/summary.h"
 
-mt_status mt_events_open(mt_events *events, const char *path, const mt_progress *next, const char *gpu, mt_error *err)
+mt_status mt_events_open(mt_events *events, const char *path, const mt_progress *next, const char *gpu, mt_origin origin, mt_error *err)
 {
-    *events = (mt_events){.next = *next, .gpu = gpu};
+    *events = (mt_events){.next = *next, .gpu = gpu, .origin = mt_origin_name(origin)};
     mt_error why;
     if (mt_file_open_append(path, &events->fd, &why) != MT_OK) return MT_FAIL(err, MT_ERR_IO, "--events: can't be written: %s", why.message);
     events->is_open = true;
@@ -43,6 +43,7 @@ static void begin(const mt_events *events, const char *event, const char *shape,
     clock_gettime(CLOCK_REALTIME, &now);
     mt_strbuf_addf(line, "{\"event\":\"%s\",\"unix_ms\":%lld", event, (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
     mt_strbuf_add_member(line, "gpu", events->gpu);
+    mt_strbuf_add_member(line, "origin", events->origin);
     mt_strbuf_add_member(line, "shape", shape);
     mt_strbuf_add_member(line, "workload", workload);
 }

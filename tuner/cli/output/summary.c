@@ -266,7 +266,7 @@ static void print_counts(FILE *out, bool is_by_default, const mt_subject_summary
     if (summary->shared) mt_strbuf_addf(&line, ", %zu of them known from ", summary->shared);
     if (summary->shared) mt_print_clean(&line, summary->shared_path, 0);
     mt_strbuf_addf(&line, "; %zu ok", summary->ok);
-    if (summary->censored) mt_strbuf_addf(&line, ", %zu given up as too slow", summary->censored);
+    if (summary->censored) mt_strbuf_addf(&line, ", %zu stopped as too slow", summary->censored);
     if (summary->failed) mt_strbuf_addf(&line, ", %zu failed", summary->failed);
     if (summary->not_run) mt_strbuf_addf(&line, ", %zu not run", summary->not_run);
     if (summary->yardstick) mt_strbuf_addf(&line, ", %zu of yardsticks", summary->yardstick);

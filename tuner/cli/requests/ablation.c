@@ -56,7 +56,7 @@ typedef struct neighbour {
     char *change, *variant;
     double median_ns, error;
     int64_t spill_bytes;
-    bool given_up; /* slower than this, by racing */
+    bool is_stopped; /* slower than this, by racing */
 } neighbour;
 
 typedef struct base {
@@ -117,8 +117,8 @@ static mt_status add_neighbour(void *context, const mt_measurement_row *row, mt_
     base *b = context;
     mt_strbuf change = {0};
     mt_status st = MT_OK;
-    bool given_up = row->outcome.kind == MT_OUTCOME_CENSORED;
-    if (row->outcome.kind != MT_OUTCOME_OK && !given_up) return MT_OK;
+    bool is_stopped = row->outcome.kind == MT_OUTCOME_CENSORED;
+    if (row->outcome.kind != MT_OUTCOME_OK && !is_stopped) return MT_OK;
     if (!mt_ablation_is_neighbour(b->variant, row->variant, &change)) goto done;
     size_t i = 0;
     while (i < b->count && strcmp(b->neighbours[i].variant, row->variant) != 0) i++;
@@ -134,7 +134,7 @@ static mt_status add_neighbour(void *context, const mt_measurement_row *row, mt_
     n->median_ns = row->outcome.timing.median_ns;
     n->error = row->outcome.accuracy.norm_error;
     n->spill_bytes = row->outcome.resources.spill_bytes;
-    n->given_up = given_up;
+    n->is_stopped = is_stopped;
 done:
     mt_strbuf_free(&change);
     return st;
@@ -194,7 +194,7 @@ static void print_base(const base *b, mt_sources *sources, bool is_first)
     for (size_t i = 0; i < b->count; i++) {
         const neighbour *n = &b->neighbours[i];
         mt_table_cell(&table, n->change);
-        mt_table_cellf(&table, "%s%s", n->given_up ? "> " : "", mt_print_us(n->median_ns, time, sizeof time));
+        mt_table_cellf(&table, "%s%s", n->is_stopped ? "> " : "", mt_print_us(n->median_ns, time, sizeof time));
         mt_table_cellf(&table, "%.3f", n->median_ns / b->median_ns);
         mt_table_cellf(&table, "%.2g", n->error);
         mt_table_cellf(&table, "%lld B", (long long)n->spill_bytes);

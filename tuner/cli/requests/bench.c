@@ -11,26 +11,6 @@
 #include "tuner/evaluate/eval_replay.h"
 #include "tuner/space/spec/adhoc.h"
 
-static mt_status load_spec(mt_bench *bench, const mt_bench_options *options, mt_error *err)
-{
-    mt_status st;
-    mt_strbuf sections = {0};
-    MT_TRY(mt_spec_load(bench->path, &bench->spec, err));
-    for (size_t i = 0; i < options->shape_key_count; i++) {
-        mt_error ignored;
-        char *name;
-        mt_adhoc_add(bench->spec, options->shape_keys[i], NULL, &sections, &name, &ignored);
-        mt_free(name);
-    }
-    if (!sections.length) goto done;
-    mt_spec_free(bench->spec);
-    bench->spec = NULL;
-    st = mt_spec_load_with(bench->path, mt_strbuf_text(&sections), &bench->spec, err);
-done:
-    mt_strbuf_free(&sections);
-    return st;
-}
-
 /* Rows belong to a model, and what a bench measures is of one. */
 static void tell_others(const mt_evaluator *evaluator)
 {
@@ -70,7 +50,7 @@ mt_status mt_bench_open(const mt_bench_options *options, mt_bench *bench, mt_err
     mt_status st = MT_OK;
     memset(bench, 0, sizeof *bench);
     MT_TRY(mt_share_space(options->space, &bench->path, err));
-    MT_TRY(load_spec(bench, options, err));
+    MT_TRY(mt_spec_load_shapes(bench->path, options->shape_keys, options->shape_key_count, &bench->spec, err));
     MT_TRY(mt_source_load(bench->spec, &bench->source, err));
     MT_TRY(mt_source_key(bench->spec, &bench->source, &bench->kernel_key, err));
     MT_TRY(open_evaluator(bench, options, err));

@@ -94,21 +94,11 @@ typedef struct compiling {
 /* With the shapes that the file does not name. */
 static mt_status load_spec(compiling *c, mt_error *err)
 {
-    mt_status st = MT_OK;
-    mt_strbuf sections = {0};
-    MT_TRY(mt_spec_load(c->path, &c->spec, err));
-    for (size_t i = 0; i < c->group->count; i++) {
-        mt_error ignored;
-        char *name = NULL;
-        mt_adhoc_add(c->spec, c->group->winners[i].shape_key, NULL, &sections, &name, &ignored);
-        mt_free(name);
-    }
-    if (!sections.length) goto done;
-    mt_spec_free(c->spec);
-    c->spec = NULL;
-    st = mt_spec_load_with(c->path, mt_strbuf_text(&sections), &c->spec, err);
-done:
-    mt_strbuf_free(&sections);
+    const char **keys = mt_alloc(c->group->count, sizeof *keys);
+    if (!keys) return mt_no_memory("compile", err);
+    for (size_t i = 0; i < c->group->count; i++) keys[i] = c->group->winners[i].shape_key;
+    mt_status st = mt_spec_load_shapes(c->path, keys, c->group->count, &c->spec, err);
+    mt_free(keys);
     return st;
 }
 

@@ -165,7 +165,7 @@ static mt_status run_tasks(mt_portfolio_bench *self, mt_store *store, mt_portfol
     mt_progress progress = mt_display_progress(display);
     progress.subject_end = NULL; /* the portfolio is the summary */
     const mt_session_params params = {
-        .spec = self->bench.spec, .source = &self->bench.source, .kernel_key = self->bench.kernel_key, .given = tasks->given, .given_count = tasks->count,
+        .spec = self->bench.spec, .source = &self->bench.source, .kernel_key = self->bench.kernel_key, .fixed = tasks->fixed, .fixed_count = tasks->count,
         .takes = tasks->is_shared ? mt_portfolio_tasks_take : NULL, .takes_context = tasks, .strategy = "exhaustive", .seed = (uint64_t)self->options.seed,
         .l2 = mt_portfolio_bench_l2(self), .no_race = true, .reuse = MT_REUSE_ANY, .command = self->options.command, .progress = &progress};
     mt_status st = mt_session_run(&self->bench.loop, &params, self->bench.evaluator, store, &result, err);

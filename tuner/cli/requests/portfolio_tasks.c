@@ -12,16 +12,16 @@
 
 mt_status mt_portfolio_tasks_add(mt_portfolio_tasks *tasks, const mt_shape *shape, const mt_workload *workload, mt_error *err)
 {
-    mt_session_given *added = MT_APPEND(tasks->given, tasks->count, tasks->capacity);
+    mt_session_fixed *added = MT_APPEND(tasks->fixed, tasks->count, tasks->capacity);
     if (!added) return mt_no_memory("portfolio", err);
-    *added = (mt_session_given){.shape = shape, .workload = workload};
+    *added = (mt_session_fixed){.shape = shape, .workload = workload};
     return MT_OK;
 }
 
 mt_status mt_portfolio_tasks_add_variant(mt_portfolio_tasks *tasks, char *text, mt_error *err)
 {
     mt_status st = mt_texts_take(&tasks->texts, text, err);
-    tasks->given[tasks->count - 1].variant_count += st == MT_OK;
+    tasks->fixed[tasks->count - 1].variant_count += st == MT_OK;
     return st;
 }
 
@@ -29,10 +29,10 @@ void mt_portfolio_tasks_seal(mt_portfolio_tasks *tasks)
 {
     size_t kept = 0, first = 0;
     for (size_t i = 0; i < tasks->count; i++) {
-        mt_session_given given = tasks->given[i];
-        given.variants = (const char *const *)tasks->texts.items + first;
-        first += given.variant_count;
-        if (given.variant_count) tasks->given[kept++] = given;
+        mt_session_fixed fixed = tasks->fixed[i];
+        fixed.variants = (const char *const *)tasks->texts.items + first;
+        first += fixed.variant_count;
+        if (fixed.variant_count) tasks->fixed[kept++] = fixed;
     }
     tasks->count = kept;
 }
@@ -40,7 +40,7 @@ void mt_portfolio_tasks_seal(mt_portfolio_tasks *tasks)
 void mt_portfolio_tasks_free(mt_portfolio_tasks *tasks)
 {
     mt_texts_free(&tasks->texts);
-    mt_free(tasks->given);
+    mt_free(tasks->fixed);
     if (tasks->fd > 0) close(tasks->fd);
     *tasks = (mt_portfolio_tasks){0};
 }
@@ -52,9 +52,9 @@ mt_status mt_portfolio_tasks_share(mt_portfolio_tasks *tasks, mt_error *err)
 {
     mt_strbuf text = {0};
     for (size_t i = 0; i < tasks->count; i++) {
-        const mt_session_given *given = &tasks->given[i];
-        mt_strbuf_addf(&text, "%s\t%s\n", given->shape->key, given->workload->key);
-        for (size_t v = 0; v < given->variant_count; v++) mt_strbuf_addf(&text, " %s\n", given->variants[v]);
+        const mt_session_fixed *fixed = &tasks->fixed[i];
+        mt_strbuf_addf(&text, "%s\t%s\n", fixed->shape->key, fixed->workload->key);
+        for (size_t v = 0; v < fixed->variant_count; v++) mt_strbuf_addf(&text, " %s\n", fixed->variants[v]);
     }
     mt_status st = text.failed ? mt_no_memory("portfolio", err) : mt_memfd("msda-tune-tasks", mt_strbuf_text(&text), text.length, &tasks->fd, err);
     tasks->is_shared = st == MT_OK;

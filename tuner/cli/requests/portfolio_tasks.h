@@ -8,7 +8,7 @@
 
 /* Zeroed when empty. */
 typedef struct mt_portfolio_tasks {
-    mt_session_given *given; size_t count, capacity; /* one a subject */
+    mt_session_fixed *fixed; size_t count, capacity; /* one a subject */
     mt_texts texts;                                  /* all subjects' variants, owned */
     int fd;                                          /* the list; 0 = not shared, or stdin of a process that was given it */
     bool is_shared;

@@ -159,7 +159,7 @@ static mt_status parse_header(parser *p, piece line)
     size_t kind_length = 0;
     while (kind_length < inner.length && !is_blank(inner.text[kind_length])) kind_length++;
     if (!mt_text_is_identifier(inner.text, kind_length))
-        return fail_at(p, p->line, "'%.*s' is not a section, expected [kind] or [kind name]", (int)line.length, line.text);
+        return fail_at(p, p->line, "'%.*s' is not a section, expected [section] or [section name]", (int)line.length, line.text);
     mt_strbuf name = {0};
     for (size_t i = kind_length; i < inner.length; i++) {
         char c = inner.text[i];

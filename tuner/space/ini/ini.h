@@ -62,6 +62,7 @@ typedef struct mt_ini {
 mt_status mt_ini_parse(const char *path, const char *text, size_t length, mt_ini *ini, mt_error *err);
 void mt_ini_free(mt_ini *ini); /* zeroed struct is fine */
 const mt_ini_entry *mt_ini_find(const mt_ini_section *section, const char *key); /* or NULL */
+int mt_ini_line_of(const mt_ini_section *section, const char *key); /* of the key, or of the section without it */
 mt_place mt_ini_place(const mt_ini *ini, int line);
 /* The column, 1-based, at which `source`, the value of the key in line *line or a part of it, begins in its line. *line becomes that line, which is a later one where the value goes on there.
  * 0: it can't be told, since the text is not known, or the source reaches over several lines. */

@@ -179,6 +179,12 @@ const mt_ini_entry *mt_ini_find(const mt_ini_section *section, const char *key)
     return NULL;
 }
 
+int mt_ini_line_of(const mt_ini_section *section, const char *key)
+{
+    const mt_ini_entry *entry = mt_ini_find(section, key);
+    return entry ? entry->line : section->line;
+}
+
 char *mt_ini_unquote(const char *value)
 {
     size_t length = strlen(value);

@@ -52,6 +52,14 @@ static bool is_replaced(const mt_launch *launches, size_t count, const mt_launch
     return false;
 }
 
+static const char reference_name[] = "reference";
+
+bool mt_plan_takes_launch(const mt_launch *launches, size_t count, const mt_launch *launch, const char *algorithm)
+{
+    if (launch->algorithm) return strcmp(launch->algorithm, algorithm) == 0;
+    return strcmp(algorithm, reference_name) != 0 && !is_replaced(launches, count, launch, algorithm);
+}
+
 static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *wanted)
 {
     int64_t holds = 1;
@@ -62,15 +70,14 @@ static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *w
 }
 
 /* Writes the variant's launches, in the order of their numbers, and returns them in plan_launches[*count]. */
-static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t count, const char *variant, bool general_too,
-                        mt_plan_launch **out, size_t *out_count)
+static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t count, const char *variant, mt_plan_launch **out, size_t *out_count)
 {
     mt_status st = MT_OK;
     *out = mt_alloc(count, sizeof **out);
     if (!*out) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count; i++) {
         const mt_launch *launch = &launches[i];
-        bool wanted = launch->algorithm ? strcmp(launch->algorithm, variant) == 0 : general_too && !is_replaced(launches, count, launch, variant);
+        bool wanted = mt_plan_takes_launch(launches, count, launch, variant);
         if (wanted) MT_TRY(is_wanted(planner, launch, &wanted));
         if (!wanted) continue;
         size_t at = *out_count;
@@ -205,8 +212,8 @@ mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_erro
     assert(level != MT_INACTIVE); /* a point is set */
     MT_TRY(begin(&planner));
     const mt_algorithm *variant = &spec->algorithms[level];
-    MT_TRY(choose(&planner, spec->launches, spec->launch_count, variant->name, true, &plan->launches, &plan->launch_count));
-    MT_TRY(choose(&planner, spec->prepares, spec->prepare_count, variant->name, true, &plan->prepares, &plan->prepare_count));
+    MT_TRY(choose(&planner, spec->launches, spec->launch_count, variant->name, &plan->launches, &plan->launch_count));
+    MT_TRY(choose(&planner, spec->prepares, spec->prepare_count, variant->name, &plan->prepares, &plan->prepare_count));
     if (plan->launch_count == 0) {
         st = mt_planner_refuse(&planner, "no launch of variant %s remains: every `when` is false", variant->name);
         goto done;
@@ -243,7 +250,7 @@ static mt_status plan_reference(mt_planner *planner)
     const mt_spec *spec = planner->spec;
     mt_plan *plan = planner->plan;
     MT_TRY(begin(planner));
-    MT_TRY(choose(planner, spec->launches, spec->launch_count, "reference", false, &plan->launches, &plan->launch_count));
+    MT_TRY(choose(planner, spec->launches, spec->launch_count, reference_name, &plan->launches, &plan->launch_count));
     mark_used(planner, plan->launches, plan->launch_count);
     MT_TRY(plan_args(planner));
     MT_TRY(plan_launches(planner, "launch", spec->reference, plan->launches, plan->launch_count));

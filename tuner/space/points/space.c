@@ -228,14 +228,6 @@ size_t mt_space_index_limit(const mt_space *space)
     return space->is_enumerated ? space->count : space->base[space->spec->algorithm_count];
 }
 
-size_t mt_space_bytes(const mt_space *space)
-{
-    size_t bytes = sizeof *space + space->capacity * space->stride + mt_diagram_bytes(space->diagram);
-    for (size_t i = 0; i < space->check_count; i++) bytes += space->checks[i].memory_size;
-    for (size_t i = 0; i < space->spec->param_count; i++) bytes += space->whens[i].memory_size;
-    return bytes;
-}
-
 uint64_t mt_space_raw_count(const mt_space *space)
 {
     return space->raw_count;

@@ -47,7 +47,6 @@ static bool make_memory(const mt_spec *spec, mt_check *check)
         check->memory_place[check->memory_knobs++] = (uint32_t)size;
         size *= digits;
     }
-    check->memory_size = size;
     check->memory = mt_alloc(size, sizeof *check->memory);
     return check->memory != NULL;
 }

@@ -307,8 +307,3 @@ bool mt_diagram_is_exact(const mt_diagram *diagram)
 {
     return diagram->out_count == 0;
 }
-
-size_t mt_diagram_bytes(const mt_diagram *diagram)
-{
-    return diagram ? diagram->capacity * sizeof *diagram->states : 0;
-}

@@ -30,7 +30,6 @@ typedef struct mt_check {
     size_t *lets;    /* that it needs, in order of evaluation */
     size_t let_count;
     atomic_uchar *memory; /* mt_truth per combination; NULL: too many of them */
-    size_t memory_size;
     size_t memory_knobs;
     unsigned char memory_knob[MT_MEMORY_KNOBS];
     uint32_t memory_place[MT_MEMORY_KNOBS];
@@ -160,7 +159,6 @@ mt_status mt_diagram_make(const mt_space *space, const mt_space_watch *watch, mt
 void mt_diagram_free(mt_diagram *diagram);
 uint64_t mt_diagram_total(const mt_diagram *diagram);
 bool mt_diagram_is_exact(const mt_diagram *diagram);
-size_t mt_diagram_bytes(const mt_diagram *diagram);
 /* Points below the walker's knobs 0 … param − 1. */
 uint64_t mt_diagram_below(const mt_diagram *diagram, const mt_space *space, const mt_walker *walker, size_t param);
 /* Like mt_space_levels and mt_checks_at, with the conditions of the diagram alone; what fails holds. */
@@ -170,8 +168,6 @@ bool mt_diagram_holds(const mt_diagram *diagram, const mt_space *space, mt_walke
 /* The pruned counts and, unless enumerated, the count and its error, from draws (space_sample.c). */
 mt_status mt_space_estimate(mt_space *space, const mt_space_watch *watch, mt_error *err);
 
-/* What the space holds of memory, its walkers apart. */
-size_t mt_space_bytes(const mt_space *space);
 /* The constructor with limits of one's own, for tests and benchmarks; NULL = the default ones. */
 mt_status mt_space_create_limited(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch,
                                   const mt_space_limits *limits, mt_space **space, mt_error *err);

@@ -121,6 +121,7 @@ static mt_status find_type(const reader *r, mt_parameter *parameter, mt_error *e
         if (!copy) return mt_no_memory("signature", err);
         mt_free(parameter->type);
         parameter->type = copy;
+        parameter->is_alias = true;
         find_dtype(parameter);
     }
     return MT_OK;

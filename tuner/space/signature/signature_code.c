@@ -5,15 +5,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-/* Behind the literal that begins at `at`, or at the end. */
-static const char *literal_end(const char *at)
-{
-    const char quote = *at++;
-    for (; *at && *at != quote && *at != '\n'; at++)
-        if (*at == '\\' && at[1]) at++;
-    return *at == quote ? at + 1 : at;
-}
-
 static const char *comment_end(const char *at)
 {
     const char *end = at[1] == '*' ? strstr(at + 2, "*/") : strchr(at, '\n');
@@ -42,7 +33,7 @@ char *mt_code_bare(const char *source)
         char *end = at + 1;
         bool is_comment = *at == '/' && (at[1] == '/' || at[1] == '*');
         if (is_comment) end = code + (comment_end(at) - code);
-        else if (*at == '"' || *at == '\'') end = code + (literal_end(at) - code);
+        else if (*at == '"' || *at == '\'') end = code + (mt_text_literal_end(at) - code);
         else if (*at == '#' && begins_line) end = code + (directive_end(at) - code);
         if (is_comment || (*at == '#' && begins_line)) blank(at, end);
         else if (*at == '\n') begins_line = true;
@@ -61,7 +52,7 @@ mt_code_word mt_code_next(const char **at)
 {
     while (**at && strchr(" \t\r\n\f\v", **at)) (*at)++;
     mt_code_word word = {*at, **at != '\0'};
-    if (**at == '"' || **at == '\'') word.length = (size_t)(literal_end(*at) - *at);
+    if (**at == '"' || **at == '\'') word.length = (size_t)(mt_text_literal_end(*at) - *at);
     while (is_letter(**at) && is_letter((*at)[word.length])) word.length++;
     *at += word.length;
     return word;

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 static bool is_word(char c)
 {
@@ -98,16 +99,6 @@ static const char *skip_comment(const char *at)
     if (at[1] != '*') return at;
     const char *end = strstr(at + 2, "*/");
     return end ? end + 2 : at + strlen(at);
-}
-
-/* Behind a string or character literal that starts at `at`; an unclosed one ends with its line. */
-static const char *skip_literal(const char *at)
-{
-    char quote = *at++;
-    for (; *at && *at != quote && *at != '\n'; at++) {
-        if (*at == '\\' && at[1]) at++;
-    }
-    return *at == quote ? at + 1 : at;
 }
 
 /* Blanks and comments within the line. */
@@ -222,7 +213,7 @@ bool mt_directive_asks(const mt_directive_walk *walk, const char *word, size_t l
 
 const char *mt_directive_line_end(const char *at)
 {
-    while (*(at = mt_directive_blanks(at)) && *at != '\n' && !(at[0] == '/' && at[1] == '/')) at = *at == '"' || *at == '\'' ? skip_literal(at) : at + 1;
+    while (*(at = mt_directive_blanks(at)) && *at != '\n' && !(at[0] == '/' && at[1] == '/')) at = *at == '"' || *at == '\'' ? mt_text_literal_end(at) : at + 1;
     return at;
 }
 
@@ -231,7 +222,7 @@ bool mt_directive_asks_in(const mt_directive_walk *walk, const char *line)
     for (const char *end = mt_directive_line_end(line); (line = mt_directive_blanks(line)) < end;) {
         size_t length = word_length(line);
         if (length && mt_directive_asks(walk, line, length)) return true;
-        line = length ? line + length : *line == '"' || *line == '\'' ? skip_literal(line) : line + 1;
+        line = length ? line + length : *line == '"' || *line == '\'' ? mt_text_literal_end(line) : line + 1;
     }
     return false;
 }
@@ -280,7 +271,7 @@ static bool step(mt_directive_walk *walk, const char *text, mt_directive *found,
         is_found = !raw && (read_probe(walk, at, length, found, start) || (walk->tells_words && read_word(at, length, found, start)));
         walk->at = is_found ? found->rest : raw ? raw : at + length;
     } else {
-        walk->at = *at == '"' || (*at == '\'' && !separates_digits(text, at)) ? skip_literal(at) : at + 1;
+        walk->at = *at == '"' || (*at == '\'' && !separates_digits(text, at)) ? mt_text_literal_end(at) : at + 1;
     }
     return is_found;
 }

@@ -182,3 +182,22 @@ done:
     mt_free(key);
     return st;
 }
+
+mt_status mt_spec_load_shapes(const char *path, const char *const *keys, size_t count, mt_spec **out, mt_error *err)
+{
+    mt_strbuf sections = {0};
+    mt_status st = mt_spec_load(path, out, err);
+    for (size_t i = 0; st == MT_OK && i < count; i++) {
+        mt_error ignored;
+        char *name;
+        mt_adhoc_add(*out, keys[i], NULL, &sections, &name, &ignored);
+        mt_free(name);
+    }
+    if (sections.length) {
+        mt_spec_free(*out);
+        *out = NULL;
+        st = mt_spec_load_with(path, mt_strbuf_text(&sections), out, err);
+    }
+    mt_strbuf_free(&sections);
+    return st;
+}

@@ -13,5 +13,7 @@ enum { MT_ADHOC_NAME_SIZE = 64 };
  * of the new section; NULL or "" = the file's default ones. mt_free *name.
  * SPEC error: a name that is missing, unknown or given twice, a value of another kind, a word that no shape of the file has there, an unknown workload. */
 mt_status mt_adhoc_add(const mt_spec *spec, const char *text, const char *workloads, mt_strbuf *sections, char **name, mt_error *err);
+/* The file's space, and as its shapes also those of the keys ("N=1;M=8"); keys that do not fit it are passed over. As mt_spec_load. */
+mt_status mt_spec_load_shapes(const char *path, const char *const *keys, size_t count, mt_spec **out, mt_error *err);
 
 #endif

@@ -131,11 +131,12 @@ typedef struct mt_launch {
     mt_expr blocks_per_sm;             /* that the variant counts on; program NULL = it counts on nothing */
     bool cooperative, programmatic;
     bool resident;                     /* blocks wait for each other without a cooperative launch (a persistent kernel with barriers of its own) */
-    int line;
+    int line, args_line, entry_line;   /* of the section and of its keys (or the section's); of a reference's launch that the file does not give `reference`'s */
 } mt_launch;
 
 typedef struct mt_algorithm {
     char *name, *entry, *doc, *options;
+    int entry_line;       /* of the key, or of the section */
     bool has_requires;
     mt_expr requires_expr;
     bool is_yardstick;    /* does not compute the outputs: timed beside the others, never validated, never the best */

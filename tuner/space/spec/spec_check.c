@@ -128,9 +128,7 @@ uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 
 static int key_line(const mt_reader *reader, size_t arg, const char *key)
 {
-    const mt_ini_section *section = reader->sections[MT_SECTION_ARG][arg];
-    const mt_ini_entry *entry = mt_ini_find(section, key);
-    return entry ? entry->line : section->line;
+    return mt_ini_line_of(reader->sections[MT_SECTION_ARG][arg], key);
 }
 
 static bool has_key(const mt_reader *reader, size_t arg, const char *key)

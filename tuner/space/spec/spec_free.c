@@ -2,7 +2,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/space/spec/spec_internal.h"
 
-void mt_settings_free(mt_setting *settings, size_t count)
+static void free_settings(mt_setting *settings, size_t count)
 {
     for (size_t i = 0; settings && i < count; i++) {
         mt_free(settings[i].name);
@@ -17,7 +17,7 @@ static void free_shape(mt_shape *shape)
 {
     mt_free(shape->name);
     mt_free(shape->key);
-    mt_settings_free(shape->settings, shape->setting_count);
+    free_settings(shape->settings, shape->setting_count);
     mt_strings_free(shape->workloads, shape->workload_count);
 }
 
@@ -25,7 +25,7 @@ static void free_workload(mt_workload *workload)
 {
     mt_free(workload->name);
     mt_free(workload->key);
-    mt_settings_free(workload->settings, workload->setting_count);
+    free_settings(workload->settings, workload->setting_count);
 }
 
 static void free_algorithm(mt_algorithm *algorithm)

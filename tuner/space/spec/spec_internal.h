@@ -147,7 +147,6 @@ mt_status mt_read_shape_setting(mt_reader *reader, const mt_ini_entry *entry, mt
 mt_status mt_read_workload_setting(mt_reader *reader, const mt_ini_entry *entry, mt_setting *settings, size_t index, mt_error *err);
 /* Canonical text of all of them; the caller mt_free's *key. */
 mt_status mt_settings_key(mt_reader *reader, const mt_setting *settings, size_t count, char **key, mt_error *err);
-void mt_settings_free(mt_setting *settings, size_t count);
 void mt_expr_list_free(mt_expr_list *list);
 
 #endif

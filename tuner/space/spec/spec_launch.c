@@ -93,6 +93,8 @@ static mt_status read_launch(mt_reader *reader, const mt_ini_section *section, m
 {
     mt_status st = MT_OK;
     launch->line = section->line;
+    launch->args_line = mt_ini_line_of(section, "args");
+    launch->entry_line = mt_ini_line_of(section, "entry");
     MT_TRY(read_name(reader, section, launch, err));
     MT_TRY(mt_rules_check(reader, section, MT_RULES_LAUNCH, err));
     MT_TRY(mt_rules_apply(reader, section, MT_RULES_LAUNCH, MT_PASS_NAMES, launch, err));
@@ -157,6 +159,7 @@ static mt_status make_reference_launch(mt_reader *reader, const mt_arg *output, 
     const mt_spec *spec = reader->spec;
     mt_strbuf grid = { 0 };
     launch->line = output->line;
+    launch->args_line = launch->entry_line = spec->reference_line;
     launch->number = 1;
     launch->algorithm = mt_strdup(reference_name);
     launch->args = mt_alloc(spec->arg_count, sizeof *launch->args);

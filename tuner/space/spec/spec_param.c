@@ -60,6 +60,7 @@ static mt_status read_algorithms(mt_reader *reader, mt_error *err)
         }
         MT_TRY(mt_rules_check(reader, section, MT_RULES_ALGORITHM, err));
         MT_TRY(mt_rules_apply(reader, section, MT_RULES_ALGORITHM, MT_PASS_NAMES, algorithm, err));
+        algorithm->entry_line = mt_ini_line_of(section, "entry");
         if (!algorithm->entry) algorithm->entry = mt_strdup(section->name);
         if (!algorithm->doc) algorithm->doc = mt_strdup("");
         if (!algorithm->options) algorithm->options = mt_strdup("");

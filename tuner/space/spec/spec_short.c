@@ -255,7 +255,7 @@ static mt_status write_lines(mt_short *all, const mt_ini_section *section, mt_er
     return st;
 }
 
-mt_status mt_short_copy(mt_short *all, const mt_ini_section *section, mt_error *err)
+static mt_status copy_section(mt_short *all, const mt_ini_section *section, mt_error *err)
 {
     mt_status st = mt_ini_add_section(&all->out, section->kind, section->name, section->line, err);
     for (size_t i = 0; st == MT_OK && i < section->entry_count; i++)
@@ -287,7 +287,7 @@ mt_status mt_write_out_short_forms(mt_reader *reader, mt_ini *ini, mt_error *err
         if (strcmp(kind, "shapes") == 0) MT_TRY(mt_short_write_shapes(&all, section, err));
         else if (strcmp(kind, "shape") == 0) MT_TRY(mt_short_write_shape(&all, section, err));
         else if (strcmp(kind, "params") == 0 || strcmp(kind, "constraints") == 0 || strcmp(kind, "args") == 0) MT_TRY(write_lines(&all, section, err));
-        else MT_TRY(mt_short_copy(&all, section, err));
+        else MT_TRY(copy_section(&all, section, err));
     }
     MT_TRY(write_literals(&all, err));
     mt_ini_free(ini);

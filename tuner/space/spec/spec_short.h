@@ -11,7 +11,6 @@ typedef struct mt_short {
     size_t shape_values; /* written so far: bounds what `like` can make of a small file */
 } mt_short;
 
-mt_status mt_short_copy(mt_short *all, const mt_ini_section *section, mt_error *err);
 /* [shapes]: its keys stand for those that the file's [shape]s do not give. [shapes A | B]: `NAME = a | b` on each line is a [shape NAME] with these values. */
 mt_status mt_short_write_shapes(mt_short *all, const mt_ini_section *section, mt_error *err);
 /* [shape NAME] with the values of the shape that it is like and of its file's [shapes]. */

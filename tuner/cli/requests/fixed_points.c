@@ -1,4 +1,4 @@
-#include "tuner/cli/requests/given_points.h"
+#include "tuner/cli/requests/fixed_points.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "tuner/cli/output/print.h"
 #include "tuner/space/points/space.h"
 
-void mt_given_points_free(mt_given_points *points)
+void mt_fixed_points_free(mt_fixed_points *points)
 {
     mt_texts_free(&points->texts);
-    mt_free(points->given);
-    *points = (mt_given_points){0};
+    mt_free(points->fixed);
+    *points = (mt_fixed_points){0};
 }
 
 static mt_status parse(const mt_spec *spec, const char *where, const char *variant, mt_point *point, mt_error *err)
@@ -26,7 +26,7 @@ static mt_status parse(const mt_spec *spec, const char *where, const char *varia
     return st == MT_OK ? MT_OK : MT_FAIL(err, st == MT_ERR_NO_MEMORY ? st : MT_ERR_USAGE, "tune: %s: %s", where, why.message);
 }
 
-static mt_status add_points(mt_given_points *points, const mt_space *space, size_t index, mt_error *err)
+static mt_status add_points(mt_fixed_points *points, const mt_space *space, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t capacity = mt_space_neighbours(space, index, NULL, 0), *neighbours = mt_alloc(capacity + 1, sizeof *neighbours);
@@ -43,7 +43,7 @@ done:
 }
 
 /* A knob that is missing is missing on all shapes: told once. */
-static void tell_why(mt_given_points *points, const mt_space *space, const mt_point *point)
+static void tell_why(mt_fixed_points *points, const mt_space *space, const mt_point *point)
 {
     mt_error why;
     mt_space_explain(space, point, &why);
@@ -53,7 +53,7 @@ static void tell_why(mt_given_points *points, const mt_space *space, const mt_po
 }
 
 /* The variant is left out, with a warning, on a shape where it may not run. A shape without a recording is the session's to skip. */
-static mt_status add_target(mt_given_points *points, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
+static mt_status add_target(mt_fixed_points *points, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
 {
     mt_space *space = NULL;
     size_t index, before = points->texts.count;
@@ -65,12 +65,12 @@ static mt_status add_target(mt_given_points *points, const mt_session_params *pl
     else if (st == MT_OK)
         st = add_points(points, space, index, err);
     if (st == MT_OK && points->texts.count > before)
-        points->given[points->count++] = (mt_session_given){.shape = target->shape, .workload = target->workload, .variant_count = points->texts.count - before};
+        points->fixed[points->count++] = (mt_session_fixed){.shape = target->shape, .workload = target->workload, .variant_count = points->texts.count - before};
     mt_space_free(space);
     return st;
 }
 
-mt_status mt_given_points_around(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_given_points *points, mt_error *err)
+mt_status mt_fixed_points_around(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_fixed_points *points, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_point point;
@@ -78,13 +78,13 @@ mt_status mt_given_points_around(const mt_session_params *plan, mt_evaluator *ev
     size_t count = 0, text = 0;
     MT_TRY(parse(plan->spec, "--around", variant, &point, err));
     MT_TRY(mt_session_plan(plan, &targets, &count, err));
-    if (!(points->given = mt_alloc(count + 1, sizeof *points->given))) {
+    if (!(points->fixed = mt_alloc(count + 1, sizeof *points->fixed))) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
         goto done;
     }
     for (size_t i = 0; i < count; i++) MT_TRY(add_target(points, plan, evaluator, &targets[i], &point, err));
     if (points->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
-    for (size_t i = 0; i < points->count; text += points->given[i++].variant_count) points->given[i].variants = (const char *const *)points->texts.items + text;
+    for (size_t i = 0; i < points->count; text += points->fixed[i++].variant_count) points->fixed[i].variants = (const char *const *)points->texts.items + text;
 done:
     mt_free(targets);
     return st;
@@ -94,7 +94,7 @@ done:
 
 enum { LIST_BYTES_MAX = 1 << 24 };
 
-static mt_status add_line(mt_given_points *points, const mt_spec *spec, const char *path, size_t line, char *text, mt_error *err)
+static mt_status add_line(mt_fixed_points *points, const mt_spec *spec, const char *path, size_t line, char *text, mt_error *err)
 {
     char where[512];
     mt_point point;
@@ -106,7 +106,7 @@ static mt_status add_line(mt_given_points *points, const mt_spec *spec, const ch
     return st == MT_OK ? mt_texts_take(&points->texts, mt_point_text(spec, &point), err) : st;
 }
 
-mt_status mt_given_points_listed(const mt_session_params *plan, const char *path, mt_given_points *points, mt_error *err)
+mt_status mt_fixed_points_listed(const mt_session_params *plan, const char *path, mt_fixed_points *points, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_session_target *targets = NULL;
@@ -122,12 +122,12 @@ mt_status mt_given_points_listed(const mt_session_params *plan, const char *path
         goto done;
     }
     MT_TRY(mt_session_plan(plan, &targets, &points->count, err));
-    if (!(points->given = mt_alloc(points->count + 1, sizeof *points->given))) {
+    if (!(points->fixed = mt_alloc(points->count + 1, sizeof *points->fixed))) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
         goto done;
     }
     for (size_t i = 0; i < points->count; i++)
-        points->given[i] = (mt_session_given){targets[i].shape, targets[i].workload, (const char *const *)points->texts.items, points->texts.count};
+        points->fixed[i] = (mt_session_fixed){targets[i].shape, targets[i].workload, (const char *const *)points->texts.items, points->texts.count};
 done:
     mt_free(targets);
     mt_free(text);

@@ -1,0 +1,65 @@
+#!/bin/bash
+# What `check` says of arguments of another type than the kernel's declaration has. Nothing is compiled: it is said before. Usage: check_types.sh TOOL
+tool=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export MSDA_TUNE_NVRTC=/nowhere
+cat >good.ini <<'END'
+[kernel]
+source    = k.cu
+reference = reference
+[shape s]
+N = 64
+T = f32
+[algorithm twice]
+[args]
+in  = in f32 [N] zeros
+out = out f32 [N]
+n   = scalar i32 N
+[launch 1]
+args  = out, in
+grid  = 1
+block = 64
+[launch reference 1]
+args  = out
+grid  = 1
+block = 64
+END
+bad=0
+said() { # DECLARATION SED_COMMANDS; the reference writes doubles
+  printf '%s\nextern "C" __global__ void reference(%s *out) { out[threadIdx.x] = 2; }\n' "$1" "${reference:-double}" >k.cu
+  sed "$2" good.ini >m.ini
+  "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1
+}
+twice() { printf 'extern "C" __global__ void twice(%s) { out[0] = 1; }' "$1"; }
+says() { # TEXT DECLARATION SED_COMMANDS
+  out=$(said "$2" "$3")
+  grep -qF -- "$1" <<<"$out" || { printf 'FAILED: %s, %s: expected "%s", got:\n%s\n' "$2" "$3" "$1" "$out"; bad=1; }
+}
+quiet() { # DECLARATION SED_COMMANDS
+  out=$(said "$1" "$2")
+  grep -qF 'NVRTC' <<<"$out" && ! grep -F 'but parameter' <<<"$out" || { printf 'FAILED: %s, %s: expected nothing of types, got:\n%s\n' "$1" "$2" "$out"; bad=1; }
+}
+half='s/in f32 \[N\] zeros/in f16 [N] zeros/' long='s/in f32 \[N\] zeros/in i64 [N] zeros/'
+says 'm.ini:9: [arg in] is a tensor f16, but parameter 2 of twice is const float *in (./k.cu)' "$(twice 'float *out, const float *__restrict__ in')" "$half"
+says '[arg in] is a tensor f16, but parameter 2 of twice is float *in' "$(twice 'float *out, float *in')" 's/in f32 \[N\] zeros/in ${T} [N] zeros/; s/T = f32/T = f16/' # of the shape
+says '[arg in] is a tensor i64, but parameter 2 of twice is int *in' "$(twice 'float *out, int *in')" "$long"
+says '[arg in] is a tensor f32, but parameter 2 of twice is int *in' "$(twice 'float *out, int *in')" ''
+says '[arg in] is a tensor f32, but parameter 2 of twice is size_t n' "$(twice 'float *out, size_t n')" ''
+says '[arg n] is a scalar i32, but parameter 2 of twice is float n' "$(twice 'float *out, float n')" 's/^args  = out, in/args  = out, n/'
+reference=float says '[arg out] is a tensor f64, but parameter 1 of reference is float *out' "$(twice 'float *out, float *in')" ''
+says '[arg in] is a tensor f32, but parameter 2 of twice is double *in' '__global__ void twice(float *out, double *in) { out[0] = 1; }' 's/^\[algorithm twice\]/&\nentry = _Z5twicePfPd/'
+# No type that is known for sure, or one that may hold the bits of another.
+for declared in 'float *in' 'void *in' 'char *in' 'unsigned *in' 'float4 *in' 'const unsigned short *in' 'real *in' 'T *in' 'N::t *in' 'float *in, int more'; do
+  quiet $'typedef double real;\n#define T double\n'"$(twice "float *out, $declared")" ''
+done
+quiet "$(twice 'float *out, unsigned *in')" "$half"
+quiet "$(twice 'float *out, unsigned long long *in')" "$long"
+quiet "#if BLOCK
+$(twice 'float *out, double *in')
+#else
+$(twice 'float *out, float *in')
+#endif" ''
+quiet 'template <typename U> __global__ void twice(float *out, double *in) { }' ''
+exit $bad
