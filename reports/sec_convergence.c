@@ -99,7 +99,7 @@ static mt_status add_all_arms(const mt_report_context *context, mt_doc *doc, mt_
 static const mt_explanation explanations[] = {
     {"Within 5", NULL, "Within 5 % after 40 means: the 40th evaluation was the first that came within 5 % of the fastest time that was ever measured here."},
     {"Seconds", NULL, "Time between sessions does not count, and evaluations that were imported have no seconds: when their files were read says nothing of a search."},
-    {"Winner", NULL, "Fastest is the shortest time that a single evaluation had; Winner is what the final measured of the variant that it picked, and is what the best settings tell. "
+    {"Winner", NULL, "Fastest is the shortest time that a single evaluation had; Winner is what the final measured of the variant that it picked, and is what the first screen tells. "
                      "They differ where the final, which times near-ties side by side, told that another one is faster, or where power or heat held the clock down meanwhile."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
