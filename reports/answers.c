@@ -19,7 +19,7 @@ typedef struct state {
     size_t count, capacity, rows;
 } state;
 
-static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
+static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Not exactly", "%.0f"},
                                            {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
 static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
 static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Gets today", NULL}, {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"},
@@ -68,27 +68,35 @@ static void add_tried(mt_doc *doc, const prediction *p)
     mt_doc_number(doc, p && p->held_out ? p->worst : NAN);
 }
 
-/* What one shape gets, as the library says it: the next cells of a table. Where it says nothing, what the rows say. */
-static void add_answer(const state *s, const mt_report_subject *group, const char *shape_key, bool has_row, const prediction *p)
+/* What one shape gets, as the library says it. Where it cannot be asked, what the rows say. */
+static mt_report_answer answer_of(const state *s, const mt_report_subject *group, const char *shape_key)
 {
     const mt_report_lookup *lookup = s->context->lookup;
     const mt_report_question question = {group->gpu_key, group->kernel, group->kernel_key, shape_key, group->origin};
     mt_report_answer answer;
-    if (!lookup || !lookup->ask(lookup->context, &question, &answer))
-        answer = (mt_report_answer){has_row ? "its own row" : p ? "a prediction, else the default" : "the default", NAN, NAN, !has_row};
-    mt_doc_text(s->doc, answer.gets);
-    mt_doc_number(s->doc, answer.slowdown);
-    add_interval(s->doc, &answer);
-    add_tried(s->doc, answer.is_predicted ? p : NULL);
+    if (group->origin == MT_ORIGIN_IMPORTED) return (mt_report_answer){.gets = "nothing: imported rows never answer", .slowdown = NAN, .bound = NAN, .is_nothing = true};
+    if (lookup && lookup->ask(lookup->context, &question, &answer)) return answer;
+    bool has_row = mt_report_has_winner(s->context->data, group, shape_key);
+    return (mt_report_answer){.gets = has_row ? "its own row" : prediction_for(s, group) ? "a prediction, else the default" : "the default", .slowdown = NAN, .bound = NAN, .is_predicted = !has_row, .is_own = has_row};
 }
 
-/* The last cells of the groups' table; NULL = the default is all there is. */
-static void add_prediction(mt_doc *doc, const prediction *p)
+/* The next cells of a table. */
+static void add_answer(const state *s, const mt_report_answer *answer, const prediction *p)
 {
-    if (p && p->members == 1) mt_doc_text(doc, "prediction (1 variant), else the default");
+    mt_doc_text(s->doc, answer->gets);
+    mt_doc_number(s->doc, answer->slowdown);
+    add_interval(s->doc, answer);
+    add_tried(s->doc, answer->is_predicted ? p : NULL);
+}
+
+/* The last cells of the groups' table; NULL = the default is all there is. `nothing`: why no shape of the group has an answer, NULL where some has. */
+static void add_prediction(mt_doc *doc, const prediction *p, const char *nothing)
+{
+    if (nothing) mt_doc_text(doc, nothing);
+    else if (p && p->members == 1) mt_doc_text(doc, "prediction (1 variant), else the default");
     else if (p) mt_doc_textf(doc, "prediction (%lld variants), else the default", (long long)p->members);
     else mt_doc_text(doc, "the default");
-    add_tried(doc, p);
+    add_tried(doc, nothing ? NULL : p);
 }
 
 /* ---- groups ---- */
@@ -102,7 +110,13 @@ static bool is_first(const mt_report_data *data, size_t i)
 }
 
 /* A kernel's source on a GPU. */
-typedef struct answered { const mt_report_subject *first; const prediction *prediction; size_t exact, without; } answered;
+typedef struct answered {
+    const mt_report_subject *first;
+    const prediction *prediction;
+    size_t exact, without;  /* shapes that are answered by a row of their own, and others */
+    const char *nothing;    /* what the latter get, as long as none of all shapes has an answer */
+    bool has_answer;
+} answered;
 typedef struct groups { state *s; answered *items; size_t count; } groups;
 
 static bool is_shape_of(const mt_shape_info *shape, const mt_report_subject *first)
@@ -117,8 +131,10 @@ static mt_status count_shape(void *context, const mt_shape_info *shape, mt_error
     for (size_t i = 0; i < all->count; i++) {
         answered *g = &all->items[i];
         if (!is_shape_of(shape, g->first)) continue;
-        if (mt_report_has_winner(all->s->context->data, g->first, shape->key)) g->exact++;
-        else g->without++;
+        const mt_report_answer answer = answer_of(all->s, g->first, shape->key);
+        *(answer.is_own ? &g->exact : &g->without) += 1;
+        g->has_answer = g->has_answer || !answer.is_nothing;
+        g->nothing = g->has_answer ? NULL : answer.gets;
     }
     return MT_OK;
 }
@@ -131,11 +147,13 @@ static mt_status list_shape(void *context, const mt_shape_info *shape, mt_error 
     const mt_report_subject *first = l->group->first;
     state *s = l->s;
     (void)err;
-    if (!is_shape_of(shape, first) || mt_report_has_winner(s->context->data, first, shape->key) || s->rows++ >= s->context->most_rows) return MT_OK;
+    if (!is_shape_of(shape, first)) return MT_OK;
+    const mt_report_answer answer = answer_of(s, first, shape->key);
+    if (answer.is_own || s->rows++ >= s->context->most_rows) return MT_OK;
     mt_doc_text(s->doc, shape->kernel);
     mt_doc_text(s->doc, first->gpu_name);
     mt_doc_text(s->doc, shape->name);
-    add_answer(s, first, shape->key, false, l->group->prediction);
+    add_answer(s, &answer, l->group->prediction);
     mt_doc_knobs(s->doc, shape->key);
     return MT_OK;
 }
@@ -146,8 +164,8 @@ static void add_group(mt_doc *doc, const answered *g)
     for (size_t i = 0; i < 4; i++) mt_doc_text(doc, texts[i]);
     mt_doc_number(doc, (double)g->exact);
     mt_doc_number(doc, (double)g->without);
-    add_prediction(doc, g->prediction);
-    mt_doc_number(doc, g->prediction && g->prediction->held_out ? (double)g->prediction->held_out : NAN);
+    add_prediction(doc, g->prediction, g->nothing);
+    mt_doc_number(doc, g->prediction && g->prediction->held_out && !g->nothing ? (double)g->prediction->held_out : NAN);
 }
 
 /* Shapes are read once for all groups, and once more for each that has some without a row: reading them parses programs. */
@@ -169,7 +187,7 @@ static mt_status add_groups(state *s, mt_error *err)
     mt_doc_table(s->doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
     mt_doc_group(s->doc, false, "How many shapes today's sources answer exactly, and what others get", "", "");
     for (size_t i = 0; i < all.count; i++) add_group(s->doc, &all.items[i]);
-    mt_doc_table(s->doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
+    mt_doc_table(s->doc, "unanswered", "Known shapes that are not answered exactly", unanswered_columns);
     for (size_t i = 0; i < all.count; i++) {
         listing l = {s, &all.items[i]};
         if (l.group->without) MT_TRY(mt_query_shapes(s->context->store, list_shape, &l, err));
@@ -182,37 +200,27 @@ done:
 /* ---- misses ---- */
 
 /* The group that a miss is of: today's source of its kernel on its GPU, before others one that has the shape. NULL = none. */
-static const mt_report_subject *find_group(const mt_report_data *data, const mt_miss *miss, bool *is_exact)
+static const mt_report_subject *find_group(const mt_report_data *data, const mt_miss *miss)
 {
     const mt_report_subject *found = NULL;
-    *is_exact = false;
-    for (size_t i = 0; i < data->count && !*is_exact; i++) {
+    for (size_t i = 0; i < data->count; i++) {
         const mt_report_subject *s = &data->subjects[i];
-        if (!s->is_current || strcmp(s->kernel, miss->kernel) != 0 || !mt_miss_fits_gpu(miss->gpu, s->gpu_key)) continue;
-        *is_exact = s->best && strcmp(s->shape_key, miss->shape_key) == 0;
-        if (!found || *is_exact) found = s;
+        if (!s->is_current || s->origin == MT_ORIGIN_IMPORTED || strcmp(s->kernel, miss->kernel) != 0 || !mt_miss_fits_gpu(miss->gpu, s->gpu_key)) continue;
+        if (s->best && strcmp(s->shape_key, miss->shape_key) == 0) return s;
+        if (!found) found = s;
     }
     return found;
-}
-
-static void add_nothing(mt_doc *doc)
-{
-    mt_doc_text(doc, "nothing: no row for this GPU");
-    mt_doc_number(doc, NAN);
-    mt_doc_text(doc, NULL);
-    add_tried(doc, NULL);
 }
 
 static void add_miss(const state *s, const mt_miss *miss)
 {
     mt_doc *doc = s->doc;
-    bool is_exact;
-    const mt_report_subject *group = find_group(s->context->data, miss, &is_exact);
+    const mt_report_subject *group = find_group(s->context->data, miss);
     mt_doc_number(doc, (double)miss->count);
     mt_doc_text(doc, miss->kernel);
     mt_doc_text(doc, group ? group->gpu_name : miss->gpu);
-    if (group) add_answer(s, group, miss->shape_key, is_exact, is_exact ? NULL : prediction_for(s, group));
-    else add_nothing(doc);
+    const mt_report_answer answer = group ? answer_of(s, group, miss->shape_key) : (mt_report_answer){.gets = "nothing: no row for this GPU", .slowdown = NAN};
+    add_answer(s, &answer, group ? prediction_for(s, group) : NULL);
     mt_doc_knobs(doc, miss->shape_key);
     mt_doc_text(doc, miss->workloads);
     mt_doc_time(doc, miss->newest_unix_ms);

@@ -31,16 +31,18 @@ static int by_time(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x->id > y->id) - (x->id < y->id);
 }
 
-/* is_chosen[count]: the fastest third of `most`, and evenly of the rest in the order of time, so that what is drawn has the shape of all. */
+/* is_chosen[count], of what was evaluated: the fastest third of `most`, and evenly of the rest in the order of time, so that what is drawn has the shape of all. */
 static bool choose(const mt_report_subject *s, size_t most, bool *is_chosen)
 {
     const mt_row **sorted = mt_alloc(s->count, sizeof *sorted);
     if (!sorted) return false;
-    for (size_t i = 0; i < s->count; i++) sorted[i] = &s->rows[i];
-    qsort(sorted, s->count, sizeof *sorted, by_time);
-    size_t first = s->count <= most ? s->count : most / 3, rest = most - first;
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (mt_outcome_is_run(s->rows[i].kind)) sorted[count++] = &s->rows[i];
+    qsort(sorted, count, sizeof *sorted, by_time);
+    size_t first = count <= most ? count : most / 3, rest = most - first;
     for (size_t i = 0; i < first; i++) is_chosen[sorted[i] - s->rows] = true;
-    for (size_t i = 0; first < s->count && i < rest; i++) is_chosen[sorted[first + i * (s->count - first) / rest] - s->rows] = true;
+    for (size_t i = 0; first < count && i < rest; i++) is_chosen[sorted[first + i * (count - first) / rest] - s->rows] = true;
     mt_free(sorted);
     return true;
 }
@@ -96,17 +98,17 @@ static void add_levels(const mt_report_subject *s, const bool *is_chosen, mt_str
 static void add_order(const mt_report_subject *s, const bool *is_chosen, mt_strbuf *json)
 {
     mt_strbuf seconds = {0};
-    mt_timeline line = mt_timeline_begin();
+    mt_timeline line = mt_timeline_begin(s);
     mt_json_name(json, "e");
     mt_strbuf_add_char(json, '[');
     for (size_t i = 0, n = 0; i < s->count; i++) {
-        double at = mt_timeline_next(&line, &s->rows[i]);
+        mt_timeline_next(&line, &s->rows[i]);
         if (!is_chosen[i]) continue;
-        mt_strbuf_addf(json, "%s%zu", n ? "," : "", i + 1);
-        mt_strbuf_addf(&seconds, "%s%.6g", n ? "," : "", at);
-        n++;
+        mt_strbuf_addf(json, "%s%zu", n ? "," : "", line.evaluation);
+        if (n++) mt_strbuf_add_char(&seconds, ',');
+        mt_json_double(&seconds, line.seconds, 6);
     }
-    mt_strbuf_addf(json, "],\"t\":[%s]", mt_strbuf_text(&seconds));
+    mt_strbuf_addf(json, "],\"t\":[%s]", s->is_clocked ? mt_strbuf_text(&seconds) : "");
     json->failed = json->failed || seconds.failed;
     mt_strbuf_free(&seconds);
 }
@@ -128,19 +130,21 @@ static void add_points(const mt_report_subject *s, const bool *is_chosen, mt_str
     mt_strbuf_add_char(json, '}');
 }
 
-/* The best so far whenever it changed: [evaluation, seconds, µs]. */
+/* The best so far whenever it changed: [evaluation, seconds, µs]; the seconds are null where no session measured. */
 static void add_steps(const mt_report_subject *s, mt_strbuf *json)
 {
-    double best = INFINITY, seconds = 0;
-    mt_timeline line = mt_timeline_begin();
+    double best = INFINITY;
+    mt_timeline line = mt_timeline_begin(s);
     mt_strbuf_add(json, ",\"steps\":[");
     bool is_first = true;
     for (size_t i = 0; i < s->count; i++) {
-        seconds = mt_timeline_next(&line, &s->rows[i]);
+        mt_timeline_next(&line, &s->rows[i]);
         bool is_better = s->rows[i].kind == MT_OUTCOME_OK && s->rows[i].is_timed && s->rows[i].median_ns < best;
         if (is_better) best = s->rows[i].median_ns;
         if (!isfinite(best) || !(is_better || i + 1 == s->count)) continue;
-        mt_strbuf_addf(json, "%s[%zu,%.6g,%.6g]", is_first ? "" : ",", i + 1, seconds, best / 1e3);
+        mt_strbuf_addf(json, "%s[%zu,", is_first ? "" : ",", line.evaluation);
+        mt_json_double(json, line.seconds, 6);
+        mt_strbuf_addf(json, ",%.6g]", best / 1e3);
         is_first = false;
     }
     mt_strbuf_add_char(json, ']');
@@ -236,7 +240,7 @@ static void add_arms(const mt_report_subject *s, mt_strbuf *json)
 static void add_numbers(const mt_report_subject *s, mt_strbuf *json)
 {
     const struct { const char *name; double value; } numbers[] = {
-        {"total", (double)s->count}, {"best", s->best_ns / 1e3}, {"low", s->best_low_ns / 1e3}, {"high", s->best_high_ns / 1e3}, {"default", s->default_ns / 1e3},
+        {"best", s->best_ns / 1e3}, {"low", s->best_low_ns / 1e3}, {"high", s->best_high_ns / 1e3}, {"default", s->default_ns / 1e3},
         {"baseline", s->baseline_ns / 1e3}, {"floor", s->floor_ns / 1e3}, {"flops", s->flops}, {"bytes", s->dram_bytes}, {"fastest", mt_knobs_fastest(s) / 1e3}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         mt_json_name(json, numbers[i].name);
@@ -287,7 +291,7 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
     mt_knobs_rank(s, effects, order);
     add_knobs(s, effects, json);
     add_ranked(s, order, json);
-    add_pairs(s, effects, order, *drawn - before < s->count, json);
+    add_pairs(s, effects, order, *drawn - before < s->evaluations, json);
     add_points(s, is_chosen, json);
     mt_strbuf_add_char(json, '}');
 done:
@@ -313,11 +317,10 @@ static void add_kinds(mt_strbuf *json)
     mt_strbuf_add_char(json, '[');
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_strbuf_addf(json, "%s\"%s\"", kind ? "," : "", mt_outcome_name((mt_outcome_kind)kind));
     mt_strbuf_add_char(json, ']');
-    mt_json_name(json, "failures"); /* the names of those kinds that were run, or tried to, and have no time */
+    mt_json_name(json, "failures"); /* the names of those kinds that were evaluated and have no time */
     mt_strbuf_add_char(json, '[');
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        const mt_row row = {.kind = (mt_outcome_kind)kind};
-        if (mt_row_has_failed(&row)) mt_strbuf_addf(json, "%s\"%s\"", json->text[json->length - 1] == '[' ? "" : ",", mt_outcome_name(row.kind));
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) mt_strbuf_addf(json, "%s\"%s\"", json->text[json->length - 1] == '[' ? "" : ",", mt_outcome_name((mt_outcome_kind)kind));
     }
     mt_strbuf_add_char(json, ']');
 }
@@ -338,7 +341,7 @@ mt_status mt_charts_add(const mt_report_data *data, mt_doc *doc, mt_error *err)
     for (; count < data->count && doc->shared.length < MOST_BYTES; count++) {
         if (count) mt_strbuf_add(&doc->shared, ",\n");
         MT_TRY(add_subject(chosen[count], most, &drawn, &doc->shared, err));
-        rows += chosen[count]->count;
+        rows += chosen[count]->evaluations;
     }
     mt_strbuf_add_char(&doc->shared, ']');
     if (count < data->count) mt_doc_note(doc, "%zu of %zu subjects have charts of their own: those of today's sources with most evaluations. Tables hold or sum up all.", count, data->count);

@@ -29,6 +29,7 @@ void mt_report_data_free(mt_report_data *data)
     for (size_t i = 0; i < data->count; i++) free_subject(&data->subjects[i]);
     mt_free(data->subjects);
     mt_free(data->by_key);
+    mt_free(data->imports);
     *data = (mt_report_data){0};
 }
 
@@ -118,14 +119,30 @@ static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row
     return st;
 }
 
+/* ---- sessions ---- */
+
+static mt_status add_import(void *context, const mt_session_info *info, mt_error *err)
+{
+    mt_report_data *data = context;
+    if (strcmp(info->command, "import") != 0) return MT_OK;
+    int64_t *id = MT_APPEND(data->imports, data->import_count, data->import_capacity);
+    if (!id) return no_memory(err);
+    *id = info->id;
+    return MT_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* ---- rows ---- */
 
 bool mt_report_has_arms(const mt_report_subject *subject)
 {
     return subject->arm_count > 1 || (subject->arm_count == 1 && subject->arms[0][0]);
 }
-
-bool mt_row_has_failed(const mt_row *row) { return mt_outcome_is_failure(row->kind) && mt_outcome_is_run(row->kind); }
 
 static mt_row row_of(const mt_measurement_row *m)
 {
@@ -136,7 +153,7 @@ static mt_row row_of(const mt_measurement_row *m)
                     .high_ns = is_timed && o->timing.high_ns > 0 ? mt_timing_high_ns(&o->timing) : NAN, .norm_error = o->accuracy.output[0] ? o->accuracy.norm_error : NAN,
                     .sm_mhz = o->timing.sm_mhz > 0 ? o->timing.sm_mhz : NAN, .registers = o->resources.registers, .spill_bytes = o->resources.spill_bytes,
                     .smem_bytes = o->resources.dynamic_smem_bytes + o->resources.static_smem_bytes, .samples = o->timing.samples, .dropped = o->timing.dropped,
-                    .variant = mt_strdup(m->variant), .text = mt_outcome_is_failure(o->kind) ? mt_strdup(o->text) : NULL};
+                    .variant = mt_strdup(m->variant), .text = mt_outcome_is_timed(o->kind) ? NULL : mt_strdup(o->text)};
 }
 
 /* A strategy has few arms; a file that says otherwise gets a last one for all the others. */
@@ -167,6 +184,11 @@ static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *e
     rows[s->count++] = row_of(m);
     st = find_arm(s, m->outcome.proposed_by, &rows[s->count - 1].arm, err);
     if (st != MT_OK) return st;
+    bool is_run = mt_outcome_is_run(m->outcome.kind), is_imported = data->import_count && bsearch(&m->session, data->imports, data->import_count, sizeof *data->imports, by_id);
+    rows[s->count - 1].is_clocked = !is_imported;
+    s->is_clocked = s->is_clocked || !is_imported;
+    s->evaluations += is_run;
+    data->evaluations += is_run;
     data->rows++;
     if (m->model_floor_ns > 0) s->floor_ns = m->model_floor_ns;
     if (m->model_flops > 0) s->flops = m->model_flops;
@@ -368,6 +390,7 @@ mt_status mt_report_load(mt_store *store, const mt_filter *filter, const mt_repo
 {
     best_request winners = {store, data, false}, so_far = {store, data, true};
     mt_status st;
+    MT_TRY(mt_query_sessions(store, add_import, data, err)); /* in the order of their ids */
     MT_TRY(mt_query_measurements(store, filter, add_row, data, err));
     sort_subjects(data);
     MT_TRY(mt_query_best(store, filter, add_best, &winners, err));

@@ -14,6 +14,7 @@ typedef struct mt_row {
     mt_outcome_kind kind;
     uint16_t arm;            /* index among the subject's arms */
     bool is_newest;          /* of its variant: what counts where variants are compared */
+    bool is_clocked;         /* stored when it was measured, by a session: rows of an import were not */
     bool is_timed;           /* ok or censored, with a time */
     double median_ns, low_ns, high_ns, norm_error, sm_mhz; /* NAN = not known */
     uint32_t registers, spill_bytes, smem_bytes, samples, dropped;
@@ -38,6 +39,8 @@ typedef struct mt_report_subject {
     bool is_current;         /* of the kernel's source of today, or without rows of that, of the one that was measured last: rows of others are history */
     mt_row *rows;            /* in the order they were stored */
     size_t count, capacity;
+    size_t evaluations;      /* of the rows: the others say why a variant did not run */
+    bool is_clocked;         /* some row is */
     mt_knob *knobs;          /* those that any row names, in the order of the texts */
     size_t knob_count;
     char **arms;             /* who proposed rows, in the order of their first ones; "" = not known */
@@ -55,7 +58,9 @@ typedef struct mt_report_data {
     mt_report_subject *subjects; /* the GPU with most of them first; ordered by kernel, shape, workload, cache state, origin */
     size_t count, capacity;
     size_t *by_key, key_capacity; /* places of the subjects in the order of their keys */
-    size_t rows;
+    size_t rows, evaluations;
+    int64_t *imports;        /* sessions that were imports, by their ids */
+    size_t import_count, import_capacity;
 } mt_report_data;
 
 /* `lookup` knows which sources are today's; NULL = nobody does. */
@@ -71,8 +76,6 @@ bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *f
 bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b);
 /* Whether any of its rows says who proposed it: older files, imports and other tools do not. */
 bool mt_report_has_arms(const mt_report_subject *subject);
-/* It was run, or tried to, and has no time: what a constraint excludes or a recording lacks has not failed. */
-bool mt_row_has_failed(const mt_row *row);
 /* The newest row of a variant, or NULL. */
 const mt_row *mt_report_newest(const mt_report_subject *subject, const char *variant);
 

@@ -94,6 +94,14 @@ void mt_doc_note(mt_doc *doc, const char *format, ...)
     va_end(args);
 }
 
+void mt_doc_note_on(mt_doc *doc, const char *table, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_block(doc, MT_BLOCK_NOTE, table, formatted(format, args));
+    va_end(args);
+}
+
 void mt_doc_figure(mt_doc *doc, const char *label, const char *format, ...)
 {
     va_list args;
@@ -256,7 +264,7 @@ void mt_doc_explain(mt_doc *doc, const char *name, const mt_explanation *list)
     for (; list->text; list++)
         if (is_needed(table, list)) mt_strbuf_addf(&note, note.length ? " %s" : "%s", list->text);
     doc->failed = note.failed;
-    if (note.length) mt_doc_note(doc, "%s", mt_strbuf_text(&note));
+    if (note.length) mt_doc_note_on(doc, name, "%s", mt_strbuf_text(&note));
     mt_strbuf_free(&note);
 }
 

@@ -43,7 +43,7 @@ typedef enum mt_block_kind { MT_BLOCK_NOTE, MT_BLOCK_FIGURE, MT_BLOCK_TABLE, MT_
 
 typedef struct mt_block {
     mt_block_kind kind;
-    char *name;               /* table, chart: identifier; figure: what it is of */
+    char *name;               /* table, chart: identifier; figure: what it is of; note: the table that it explains, NULL = none */
     char *text;               /* note: the text; figure: the value; table: caption; chart: what it shows, in words */
     const mt_column *columns; /* table; static */
     size_t column_count;
@@ -78,6 +78,8 @@ bool mt_doc_is_ok(const mt_doc *doc); /* no allocation failed */
 /* Everything below goes into the section begun last. Names and titles live as long as the document. */
 void mt_doc_section_begin(mt_doc *doc, const char *name, const char *title);
 void mt_doc_note(mt_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same about a table of the section: a shape's own page keeps it beside that table's rows of the shape, and no other notes. */
+void mt_doc_note_on(mt_doc *doc, const char *table, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void mt_doc_figure(mt_doc *doc, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Begins a table; columns end with a NULL title. Its cells follow, row by row; a table without any is not shown. */
 void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_column *columns);

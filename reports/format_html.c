@@ -96,7 +96,8 @@ static void add_section(mt_strbuf *page, const mt_doc_section *section)
         const mt_block *block = &section->blocks[k];
         switch (block->kind) {
         case MT_BLOCK_NOTE:
-            mt_strbuf_add(page, "<p>");
+            if (block->name) mt_strbuf_addf(page, "<p data-of=\"%s\">", block->name);
+            else mt_strbuf_add(page, "<p>");
             mt_html_text(page, block->text);
             mt_strbuf_add(page, "</p>\n");
             break;

@@ -151,9 +151,9 @@ static mt_level_effect level_effect(const mt_report_subject *s, size_t knob, siz
 {
     mt_level_effect e = {.best = NAN, .low = NAN, .median = NAN, .high = NAN, .worst = NAN};
     for (size_t i = 0; i < s->count; i++) {
-        if (!s->rows[i].is_newest || s->rows[i].levels[knob] != level) continue;
+        if (!s->rows[i].is_newest || s->rows[i].levels[knob] != level || !mt_outcome_is_run(s->rows[i].kind)) continue;
         e.count++;
-        e.failed += mt_row_has_failed(&s->rows[i]);
+        e.failed += mt_outcome_is_failure(s->rows[i].kind);
     }
     e.timed = slowdowns_of(s, knob, level, fastest, scratch);
     if (!e.timed) return e;

@@ -14,6 +14,8 @@ typedef struct mt_report_answer {
     double slowdown;         /* expected, against the best for the shape; NAN = nothing is expected */
     double bound;            /* in nine of ten cases it is no greater; NAN = no bound is known */
     bool is_predicted;       /* else its slowdown was measured, or the question has no answer: nothing to bound */
+    bool is_own;             /* the winner of that very shape on that GPU */
+    bool is_nothing;         /* there is no answer */
 } mt_report_answer;
 /* Who can ask the lookup library, and knows the search spaces: reports know the store alone. */
 typedef struct mt_report_lookup {

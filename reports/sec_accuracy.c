@@ -53,10 +53,13 @@ static mt_status note_defaults(const mt_report_context *context, mt_doc *doc, mt
         if (!is_first_of_kernel(data, i)) continue;
         mt_status st = mt_query_is_by_default(context->store, data->subjects[i].kernel, data->subjects[i].kernel_key, &is_by_default, err);
         if (st != MT_OK) return st;
-        if (is_by_default) mt_doc_note(doc, "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
+        if (is_by_default) mt_doc_note_on(doc, "front", "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
     }
     return MT_OK;
 }
+
+static const mt_explanation explanations[] = {
+    {NULL, NULL, "Error: norm of the difference to the reference over the reference's norm, the worst output over the seeds. Only variants within the search space's tolerance are valid at all."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
@@ -66,8 +69,9 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     mt_doc_table(doc, "front", "Variants that nothing beats in both time and error", columns);
     for (size_t i = 0; i < context->data->count; i++) MT_TRY(add_front(&context->data->subjects[i], context->most_rows, &rows, doc, err));
     if (rows == context->most_rows) mt_doc_note(doc, "The list ends after %zu rows; --format csv --section accuracy lists all.", rows);
-    mt_doc_note(doc, "Error: norm of the difference to the reference over the reference's norm, the worst output over the seeds. Only variants within the search space's tolerance are valid at all.");
-    st = note_defaults(context, doc, err);
+    mt_doc_explain(doc, "front", explanations);
+    if (!rows) mt_doc_note(doc, "No variant has an error against a reference.");
+    else st = note_defaults(context, doc, err);
 done:
     return st;
 }

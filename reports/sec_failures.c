@@ -9,7 +9,7 @@
 
 /* ---- by kind ---- */
 
-static const mt_column kind_columns[] = {{"Outcome", NULL}, {"Means", NULL}, {"Evaluations", "%.0f"}, {"% of all", "%.1f"}, {0}};
+static const mt_column kind_columns[] = {{"Outcome", NULL}, {"Means", NULL}, {"Evaluations", "%.0f"}, {"% of all", "%.1f"}, {"Not run", "%.0f"}, {0}};
 
 static const char *meaning_of(mt_outcome_kind kind)
 {
@@ -21,28 +21,41 @@ static const char *meaning_of(mt_outcome_kind kind)
     }
 }
 
-static void add_kinds(const mt_report_data *data, mt_doc *doc)
+/* What does not count as an evaluation has a column of its own, so that all sections speak of as many. */
+static void add_kind(mt_doc *doc, mt_outcome_kind kind, const char *meaning, size_t count, size_t evaluations)
 {
-    size_t counts[MT_OUTCOME_KIND_COUNT] = {0};
-    for (size_t i = 0; i < data->count; i++)
-        for (size_t k = 0; k < data->subjects[i].count; k++) counts[data->subjects[i].rows[k].kind]++;
-    mt_doc_table(doc, "outcomes", "How evaluations ended", kind_columns);
-    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        if (!counts[kind]) continue;
-        mt_doc_text(doc, mt_outcome_name((mt_outcome_kind)kind));
-        mt_doc_text(doc, meaning_of((mt_outcome_kind)kind));
-        mt_doc_number(doc, (double)counts[kind]);
-        mt_doc_number(doc, 100 * (double)counts[kind] / (double)data->rows);
-    }
+    const bool is_run = mt_outcome_is_run(kind);
+    if (!count) return;
+    mt_doc_text(doc, mt_outcome_name(kind));
+    mt_doc_text(doc, meaning);
+    mt_doc_number(doc, is_run ? (double)count : NAN);
+    mt_doc_number(doc, is_run ? 100 * (double)count / (double)evaluations : NAN);
+    mt_doc_number(doc, is_run ? NAN : (double)count);
 }
 
-/* "rows": [[label, [count of each kind]]]. */
+/* A row that a file brought, with a time and no error against a reference: nobody here validated it, and the file does not say that somebody did. */
+static bool is_taken_on_trust(const mt_row *row) { return row->kind == MT_OUTCOME_OK && !row->is_clocked && isnan(row->norm_error); }
+
+static void add_kinds(const mt_report_data *data, mt_doc *doc)
+{
+    size_t counts[MT_OUTCOME_KIND_COUNT] = {0}, trusted = 0;
+    for (size_t i = 0; i < data->count; i++)
+        for (size_t k = 0; k < data->subjects[i].count; k++) {
+            counts[data->subjects[i].rows[k].kind]++;
+            trusted += is_taken_on_trust(&data->subjects[i].rows[k]);
+        }
+    counts[MT_OUTCOME_OK] -= trusted;
+    mt_doc_table(doc, "outcomes", "How evaluations ended, and what was not run", kind_columns);
+    add_kind(doc, MT_OUTCOME_OK, "timed; imported from a file that names no error against a reference, and not validated here", trusted, data->evaluations);
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) add_kind(doc, (mt_outcome_kind)kind, meaning_of((mt_outcome_kind)kind), counts[kind], data->evaluations);
+}
+
+/* "rows": [[label, [count of each kind]]]: of all subjects, since those with most failures are drawn. */
 static void add_kind_chart(const mt_report_data *data, mt_doc *doc)
 {
-    enum { MOST = 100 };
-    mt_strbuf *json = mt_doc_chart(doc, "failures", "How the evaluations of each subject ended");
+    mt_strbuf *json = mt_doc_chart(doc, "failures", "How the evaluations of each subject ended, and what was not run");
     mt_strbuf_add(json, "\"rows\":[");
-    for (size_t i = 0; i < data->count && i < MOST; i++) {
+    for (size_t i = 0; i < data->count; i++) {
         size_t counts[MT_OUTCOME_KIND_COUNT] = {0};
         for (size_t k = 0; k < data->subjects[i].count; k++) counts[data->subjects[i].rows[k].kind]++;
         mt_strbuf_add(json, i ? ",[" : "[");
@@ -51,7 +64,6 @@ static void add_kind_chart(const mt_report_data *data, mt_doc *doc)
         mt_strbuf_add(json, "]]");
     }
     mt_strbuf_add_char(json, ']');
-    if (data->count > MOST) mt_doc_note(doc, "The chart shows the first %d of %zu subjects; the table counts all.", MOST, data->count);
 }
 
 /* ---- by knob ---- */
@@ -62,7 +74,7 @@ static const mt_column knob_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Va
 static mt_status add_knobs(const mt_report_subject *s, size_t most, size_t *rows, mt_doc *doc, mt_error *err)
 {
     size_t failed = 0, all = 0;
-    for (size_t i = 0; i < s->count; i++) all += s->rows[i].is_newest, failed += s->rows[i].is_newest && mt_row_has_failed(&s->rows[i]);
+    for (size_t i = 0; i < s->count; i++) all += s->rows[i].is_newest && mt_outcome_is_run(s->rows[i].kind), failed += s->rows[i].is_newest && mt_outcome_is_failure(s->rows[i].kind);
     if (!failed) return MT_OK;
     mt_knob_effect *effects = mt_knobs_effects(s);
     if (!effects) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
@@ -99,7 +111,7 @@ static int by_text(const void *a, const void *b)
 static int by_times(const void *a, const void *b)
 {
     const failure *x = a, *y = b;
-    bool has_run = mt_row_has_failed(x->row), has_other_run = mt_row_has_failed(y->row);
+    bool has_run = mt_outcome_is_run(x->row->kind), has_other_run = mt_outcome_is_run(y->row->kind);
     if (has_run != has_other_run) return has_run ? -1 : 1;
     return x->times != y->times ? (x->times < y->times ? 1 : -1) : by_text(a, b);
 }
@@ -149,7 +161,7 @@ static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_err
     }
     for (size_t i = 0; i < data->count; i++)
         for (size_t k = 0; k < data->subjects[i].count; k++)
-            if (mt_outcome_is_failure(data->subjects[i].rows[k].kind)) all[count++] = (failure){&data->subjects[i], &data->subjects[i].rows[k], 1};
+            if (!mt_outcome_is_timed(data->subjects[i].rows[k].kind)) all[count++] = (failure){&data->subjects[i], &data->subjects[i].rows[k], 1};
     count = merge(all, count);
     mt_doc_table(doc, "texts", "What variants said that failed or did not run, equal texts of a subject once, with one variant", text_columns);
     for (size_t i = 0; i < count; i++) {
@@ -161,14 +173,14 @@ static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_err
     }
     mt_free(all);
     mt_free(of_subject);
-    if (shown < count) mt_doc_note(doc, "%zu more texts are not shown; msda-tune show --failures lists all.", count - shown);
+    if (shown < count) mt_doc_note(doc, "%zu more texts are not shown; --format csv --section failures lists all.", count - shown);
     return MT_OK;
 }
 
 /* ---- quarantine and constraints ---- */
 
 static const mt_column strike_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Is", NULL}, {"Why", NULL}, {"Strikes", "%.0f"}, {"Last", NULL}, {"Knobs", NULL}, {0}};
-static const mt_column pruned_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Constraint", NULL}, {"Why", NULL}, {"Points excluded", "%.0f"}, {0}};
+static const mt_column pruned_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Left out by", NULL}, {"Why", NULL}, {"Points", "%.0f"}, {0}};
 
 static mt_status add_strike(void *context, const mt_strike_info *strike, mt_error *err)
 {
@@ -192,6 +204,9 @@ static mt_status add_pruned(void *context, const mt_pruned_info *info, mt_error 
     return MT_OK;
 }
 
+static const mt_explanation of_knobs[] = {{"Value", "–", "– as a value means that the knob is not active there, as in variants of another algorithm."}, {0}};
+static const mt_explanation of_pruned[] = {{NULL, NULL, "These are points of the search space, counted or estimated from samples before a search; they are neither evaluations nor rows."}, {0}};
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     size_t rows = 0;
@@ -204,9 +219,10 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_texts(context, doc, err));
     mt_doc_table(doc, "quarantine", "Variants with strikes: what is quarantined is not run again (msda-tune quarantine --lift)", strike_columns);
     MT_TRY(mt_query_strikes(context->store, context->filter, add_strike, doc, err));
-    if (rows) mt_doc_note(doc, "– as a value means that the knob is not active there, as in variants of another algorithm. A variant that did not run is not counted as failed.");
-    mt_doc_table(doc, "pruned", "Points that constraints exclude", pruned_columns);
+    mt_doc_explain(doc, "failing_knobs", of_knobs);
+    mt_doc_table(doc, "pruned", "Points that searches left out: a constraint excludes them, or the recording lacks them", pruned_columns);
     MT_TRY(mt_query_pruned(context->store, context->filter, add_pruned, doc, err));
+    mt_doc_explain(doc, "pruned", of_pruned);
 done:
     return st;
 }

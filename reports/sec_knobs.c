@@ -68,7 +68,7 @@ static void add_ablation(const mt_report_subject *s, const mt_knob_effect *effec
     (void)effects, (void)order;
     for (size_t i = 0; best && i < s->count; i++) {
         const mt_row *row = &s->rows[i];
-        size_t k = row->is_newest && (row->is_timed || mt_row_has_failed(row)) ? only_difference(s, best, row) : s->knob_count;
+        size_t k = row->is_newest && (row->is_timed || mt_outcome_is_failure(row->kind)) ? only_difference(s, best, row) : s->knob_count;
         if (k == s->knob_count || !may_add(l)) continue;
         mt_doc_subject(doc, s->place, s->label);
         mt_doc_text(doc, s->knobs[k].name);
@@ -115,7 +115,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_table(context, add_values, doc, err));
     mt_doc_table(doc, "ablation", "Around the best: variants that differ from it in one knob", ablation_columns);
     MT_TRY(add_table(context, add_ablation, doc, err));
-    mt_doc_note(doc, "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
+    mt_doc_note_on(doc, "values", "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
                      "alone (main effect), among the variants of the winner's algorithm in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all of the winner's algorithm (PED-ANOVA), as a share of "
                      "all knobs. Both hold for the variants that were measured: a search measures good ones more often. – = the knob is not active.");
 done:

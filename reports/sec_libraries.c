@@ -42,7 +42,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     state s = {context->data, doc, 0};
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
     if (s.rows)
-        mt_doc_note(doc, "Above 1 the variant is faster. Ratios are medians over rounds in which both were timed; times of different rows, where power may have limited the card, are not to be compared. "
+        mt_doc_note_on(doc, "libraries", "Above 1 the variant is faster. Ratios are medians over rounds in which both were timed; times of different rows, where power may have limited the card, are not to be compared. "
                          "A programmatic launch overlaps with the kernel in front of it, which the baseline's does not.");
     else
         mt_doc_note(doc, "No variant was compared with a baseline plugin.");

@@ -96,6 +96,15 @@ static mt_status each_member(void *context, const mt_portfolio_info *p, mt_error
     return mt_query_members(((state *)context)->context->store, p->id, add_member, context, err);
 }
 
+static const mt_explanation of_answers[] = {
+    {"Exactly", NULL, "Counted is what libtunelookup answers, as msda-tune lookup prints it. A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to "
+                      "lose to the default, which then answers."},
+    {"Usually", NULL, "Usually and at worst: how many times its own best that takes; each of these shapes was held out once, and asked for as if it had not been tuned."},
+    {"Rows are", "recorded", "Rows that were recorded answer only programs that allow it."}, {0}};
+static const mt_explanation of_expected[] = {
+    {"Expected", NULL, "Expected: what libtunelookup says of this very shape, as a multiple of its best."},
+    {"Interval", NULL, "Interval: in nine of ten cases it is no slower than that, as shapes that were left out say; where too few were tuned, no bound is known."}, {0}};
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     mt_strbuf rows = {0};
@@ -116,9 +125,10 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_covered, &s, err));
     if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
-    mt_doc_note(doc, "A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to lose to the default, which then answers. Expected: what libtunelookup says of this very shape, as a multiple of its best. Interval: in nine of ten cases it is no slower than that, as held-out shapes say; where too few were tuned, no bound is known; what was measured has none. Usually and at worst: "
-                     "how many times its own best that takes; each of these shapes was held out once, and asked for as if it had not been tuned. Rows that were recorded answer only programs that allow it; imported ones never answer.%s",
-                context->misses ? "" : " msda-tune report --misses FILE adds what production asked for in vain.");
+    mt_doc_explain(doc, "answers", of_answers);
+    mt_doc_explain(doc, "unanswered", of_expected);
+    mt_doc_explain(doc, "misses", of_expected);
+    if (!context->misses) mt_doc_note(doc, "msda-tune report --misses FILE adds what production asked for in vain.");
     if (has_any)
         mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
                          "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");

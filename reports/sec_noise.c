@@ -12,6 +12,7 @@ typedef struct state {
     const mt_report_subject *subject;
     mt_strbuf *json;
     size_t rows;
+    bool has_untimed; /* finalists without rounds */
 } state;
 
 /* ---- near-ties ---- */
@@ -39,6 +40,7 @@ static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error 
 {
     state *s = context;
     (void)err;
+    s->has_untimed |= !f->round_count;
     if (s->rows++ >= s->context->most_rows) return MT_OK;
     mt_doc_subject(s->doc, s->subject->place, s->subject->label);
     const double numbers[] = {f->median_ns / 1e3, told(s, f->low_ns), told(s, f->high_ns), f->ratio, f->ratio_low, f->ratio_high};
@@ -82,7 +84,7 @@ static mt_status add_ties(state *s, mt_error *err)
     mt_status st = MT_OK;
     size_t charted = 0;
     mt_strbuf ties = {0};
-    mt_strbuf *chart = mt_doc_chart(s->doc, "ties", "The final: medians with their 95 % intervals, and each round as a dot; what overlaps is not told apart");
+    mt_strbuf *chart = mt_doc_chart(s->doc, "ties", "The final: medians with their 95 % intervals, and each round, where there were any, as a dot; what overlaps is not told apart");
     for (size_t i = 0; i < data->count && charted < MOST_CHARTED; i++) {
         if (!data->subjects[i].final_id) continue;
         mt_json_name(&ties, data->subjects[i].label);
@@ -95,7 +97,7 @@ static mt_status add_ties(state *s, mt_error *err)
         charted++;
     }
     mt_strbuf_addf(chart, "\"subjects\":{%s}", mt_strbuf_text(&ties));
-    mt_doc_table(s->doc, "ties", "Near-ties, timed again in turns", tie_columns);
+    mt_doc_table(s->doc, "ties", "Near-ties, and what the final made of them", tie_columns);
     s->rows = 0;
     for (size_t i = 0; i < data->count; i++) {
         s->subject = &data->subjects[i];
@@ -255,7 +257,8 @@ done:
 }
 
 static const mt_explanation of_ties[] = {{NULL, NULL, "A tie means that the measurements do not tell which is faster; of the tied the one with the least shared memory, then the smallest cluster, then the first text wins, so that the "
-                                                      "same data give the same winner."}, {0}};
+                                                      "same data give the same winner."},
+                                         {"Rounds", NULL, "Rounds: the near-ties were timed again in turns, and these are the medians of each."}, {0}};
 static const mt_explanation of_widths[] = {{"Dropped as throttled", NULL, "Samples taken while the GPU throttled are dropped."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
@@ -268,6 +271,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_drift(&s, err));
     MT_TRY(add_all_l2_states(&s, err));
     mt_doc_explain(doc, "ties", of_ties);
+    if (s.has_untimed) mt_doc_note_on(doc, "ties", "Near-ties without rounds: a recording's are told apart by the intervals of their evaluations, and a file that was imported may tell a final without its rounds.");
     mt_doc_explain(doc, "widths", of_widths);
 done:
     return st;

@@ -63,7 +63,7 @@ static bool add_winner(const mt_report_data *data, const row_index *indexes, siz
         const mt_row *row = find(&indexes[k], s->best);
         double slowdown = slowdown_of(row, &data->subjects[k]);
         missing += !row || !mt_outcome_is_run(row->kind);
-        failed += row && mt_row_has_failed(row);
+        failed += row && mt_outcome_is_failure(row->kind);
         if (isnan(slowdown)) continue;
         measured++;
         mt_geomean_add(&mean, slowdown);

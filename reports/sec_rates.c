@@ -102,7 +102,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     state s = {.store = context->store, .data = context->data, .doc = doc, .most_rows = context->most_rows};
     mt_doc_table(doc, "rates", "What the best times mean", columns);
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
-    if (!s.rows) mt_doc_note(doc, "No search space here has a [model].");
+    if (!s.rows) mt_doc_note(doc, "No best variant has rates: they need a [model] in the search space with which it was measured.");
     mt_doc_explain(doc, "rates", explanations);
     if (s.rows > s.most_rows) mt_doc_note(doc, "%zu more are not listed here; --format csv --section rates lists all.", s.rows - s.most_rows);
     return st;

@@ -98,6 +98,16 @@ done:
     return st;
 }
 
+/* Whether a kernel computes with other units than those for FP32 (tensor cores): the model's floor, or a time of one of its subjects, is beyond what these can do. Of their peak it then has no part. */
+static bool has_other_units(const mt_report_data *data, const mt_report_subject *s, double fp32_gflops)
+{
+    for (size_t i = 0; i < data->count; i++) {
+        const mt_report_subject *o = &data->subjects[i];
+        if (mt_report_is_same_group(o, s) && (o->flops / o->floor_ns > fp32_gflops || o->flops / o->best_ns > fp32_gflops)) return true;
+    }
+    return false;
+}
+
 static mt_status add_subjects(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
@@ -113,7 +123,7 @@ static mt_status add_subjects(const mt_report_context *context, mt_doc *doc, mt_
         rows++;
         double gflops = s->flops / s->best_ns, gbs = s->dram_bytes / s->best_ns;
         mt_doc_subject(doc, s->place, s->label);
-        const double numbers[] = {s->best_ns / 1e3, s->floor_ns / 1e3, 100 * s->floor_ns / s->best_ns, s->flops / s->dram_bytes, gflops, gbs, 100 * gflops / p.gflops, 100 * gbs / p.bandwidth_gbs};
+        const double numbers[] = {s->best_ns / 1e3, s->floor_ns / 1e3, 100 * s->floor_ns / s->best_ns, s->flops / s->dram_bytes, gflops, gbs, has_other_units(data, s, p.gflops) ? NAN : 100 * gflops / p.gflops, 100 * gbs / p.bandwidth_gbs};
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) mt_doc_number(doc, numbers[k]);
     }
     return MT_OK;
@@ -151,6 +161,12 @@ static mt_status add_counters(void *context, const mt_measurement_row *row, mt_e
     return mt_query_numbers(s->context->store, row->metrics_json, add_counter, s, err);
 }
 
+static const mt_explanation explanations[] = {
+    {NULL, NULL, "Operations and bytes are those of [model] in the search space: what a kernel must do at least, not what a variant did. A kernel that computes faster than the FP32 units could, or whose model says so, "
+                 "uses others (tensor cores), and has no part of their peak."},
+    {"Floor", NULL, "The floor is the model's own bound."}, {0}};
+static const mt_explanation of_peaks[] = {{"DRAM peak", NULL, "The roofs are the data sheet's DRAM bandwidth and FP32 units × clock."}, {0}};
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     bool has_model = false;
@@ -162,8 +178,9 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_subjects(context, doc, err));
     mt_doc_table(doc, "counters", "Counters of the winners (msda-tune profile)", counter_columns);
     MT_TRY(mt_query_best(context->store, context->filter, add_counters, &s, err));
-    mt_doc_note(doc, "Operations and bytes are those of [model] in the search space: what a kernel must do at least, not what a variant did. The floor is the model's own bound; the roofs are the data "
-                     "sheet's DRAM bandwidth and FP32 units × clock. Peaks are known of the GPUs that data sheets name.");
+    if (!has_model) mt_doc_note(doc, "No operations are known: they come from [model] of the search space.");
+    mt_doc_explain(doc, "roofline", explanations);
+    mt_doc_explain(doc, "peaks", of_peaks);
 done:
     return st;
 }

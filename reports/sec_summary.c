@@ -18,7 +18,7 @@ static void count(const mt_report_subject *s, total *t)
         t->variants += s->rows[i].is_newest;
         t->ok += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK;
         t->stopped += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_CENSORED;
-        t->failed += s->rows[i].is_newest && mt_row_has_failed(&s->rows[i]);
+        t->failed += s->rows[i].is_newest && mt_outcome_is_failure(s->rows[i].kind);
         t->not_run += s->rows[i].is_newest && !mt_outcome_is_run(s->rows[i].kind);
     }
     if (!s->best || s->is_so_far) return;
@@ -52,8 +52,8 @@ static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
     mt_doc_figure(doc, "Evaluations", "%zu", t->run);
     mt_doc_figure(doc, t->subjects == 1 ? "Subject with a winner" : "Subjects with a winner", "%zu of %zu", t->with_best, t->subjects);
     if (are_alike(data)) add_means(t, doc);
-    mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants);
-    if (t->stopped) mt_doc_figure(doc, "Stopped as too slow", "%zu of %zu", t->stopped, t->variants);
+    mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants - t->not_run);
+    if (t->stopped) mt_doc_figure(doc, "Stopped as too slow", "%zu of %zu", t->stopped, t->variants - t->not_run);
     if (t->not_run) mt_doc_figure(doc, "Not run", "%zu of %zu", t->not_run, t->variants);
 }
 

@@ -1,20 +1,23 @@
-/* When a subject's rows were stored, in seconds of tuning: gaps between sessions do not count. */
+/* Which evaluation a subject's rows were, and when they were stored, in seconds of tuning: gaps between sessions do not count. */
 #ifndef MT_REPORTS_TIMELINE_H
 #define MT_REPORTS_TIMELINE_H
 
+#include <math.h>
+
 #include "reports/data.h"
 
-typedef struct mt_timeline { int64_t session, last_ms; double seconds; } mt_timeline;
+/* `seconds`: NAN where no session measured: when an import's rows were stored, or their file says, is no clock of a search. */
+typedef struct mt_timeline { int64_t session, last_ms; size_t evaluation; double seconds; } mt_timeline;
 
-static inline mt_timeline mt_timeline_begin(void) { return (mt_timeline){.session = -1}; }
+static inline mt_timeline mt_timeline_begin(const mt_report_subject *subject) { return (mt_timeline){.session = -1, .seconds = subject->is_clocked ? 0 : NAN}; }
 
-/* Rows in their order. */
-static inline double mt_timeline_next(mt_timeline *line, const mt_row *row)
+/* Rows in their order. Those of variants that did not run are no evaluations. */
+static inline void mt_timeline_next(mt_timeline *line, const mt_row *row)
 {
-    if (row->session == line->session && row->created_unix_ms > line->last_ms) line->seconds += (double)(row->created_unix_ms - line->last_ms) / 1e3;
+    if (row->is_clocked && row->session == line->session && row->created_unix_ms > line->last_ms) line->seconds += (double)(row->created_unix_ms - line->last_ms) / 1e3;
+    line->evaluation += mt_outcome_is_run(row->kind);
     line->session = row->session;
     line->last_ms = row->created_unix_ms;
-    return line->seconds;
 }
 
 #endif

@@ -20,7 +20,7 @@ typedef struct import_state {
     mt_line_source from;
     mt_subject subject;
     int64_t session, recorded_unix_ms;
-    int64_t rows, failed;
+    int64_t rows, evaluated, failed;
     mt_left_out left_out;
     int64_t first_left_out, unnamed; /* of the lines before a sound line 1: the first, and how many more; 0 = none */
     char why_first[400];
@@ -393,7 +393,8 @@ static mt_status store_row(import_state *import, const char *line, sqlite3_stmt 
     MT_TRY(mt_measurement_insert(import->from.store, import->session, at, &result, err));
     MT_TRY(read_library(import, statement, at, err));
     import->rows++;
-    import->failed += outcome.kind != MT_OUTCOME_OK;
+    import->evaluated += mt_outcome_is_run(outcome.kind);
+    import->failed += mt_outcome_is_failure(outcome.kind);
 done:
     mt_outcome_free(&outcome);
     return st;
@@ -528,7 +529,7 @@ static mt_status read_file(import_state *import, const mt_hash *hash, mt_error *
     MT_TRY(read_lines(import, hash, err));
     if (!import->session && !import->first_left_out) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty; expected " MT_RECORDING_FILES, import->from.path);
     if (!import->session) return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: %s", import->from.path, (long long)import->first_left_out, import->why_first);
-    mt_session_end_row end = {.state = "done", .evaluated = import->rows, .failed = import->failed};
+    mt_session_end_row end = {.state = "done", .evaluated = import->evaluated, .failed = import->failed};
     st = mt_store_session_end(import->from.store, import->session, &end, err);
 done:
     return st;

@@ -201,7 +201,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
 mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, count(m.id) FROM device d JOIN subject s ON s.device_id = d.id "
+    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, sum(" MT_IS_RUN("m") ") FROM device d JOIN subject s ON s.device_id = d.id "
                                     "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
                                     MT_IN(MT_TEXT(origin ? mt_origin_name(*origin) : NULL)), &st, err);
     while (mt_sql_each(store, &rows, "read devices", &st, err)) {
@@ -296,8 +296,8 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
 {
     mt_status st;
     mt_sql_args rows = mt_sql_query(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
-                                    "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
-                                    "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
+                                    "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND " MT_IS_RUN("m") ") ELSE evaluated END, known, "
+                                    "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND " MT_IS_RUN("m") " AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
                                     "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job, plan, truncated FROM session s ORDER BY id", MT_NO_IN, &st, err);
     while (mt_sql_each(store, &rows, "read sessions", &st, err)) {
         mt_session_info info = {0};

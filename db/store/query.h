@@ -75,7 +75,7 @@ typedef struct mt_tuned_info {
     const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *workload, *l2, *origin, *arch;
     const char *sessions;                /* "1, 3" */
     int64_t nvrtc_version, driver_version;
-    int64_t variants, ok;                /* different ones with a row; rows that are ok */
+    int64_t variants, ok;                /* different ones that were evaluated; rows that are ok */
     int64_t first_unix_ms, last_unix_ms;
 } mt_tuned_info;
 typedef mt_status (*mt_query_tuned_callback)(void *context, const mt_tuned_info *row, mt_error *err);

@@ -16,7 +16,7 @@ mt_filter_values mt_query_values(const mt_filter *filter)
 
 static const char tuned_sql[] =
     "SELECT d.key, d.name, k.name, k.key, h.name, w.name, s.regime, s.origin, t.arch, group_concat(DISTINCT m.session_id), t.nvrtc_version, t.driver_version, "
-    "count(DISTINCT m.variant_id), sum(m.outcome = 'ok'), min(m.created_unix_ms), max(m.created_unix_ms) " SUBJECT_TABLES
+    "count(DISTINCT CASE WHEN " MT_IS_RUN("m") " THEN m.variant_id END), sum(m.outcome = 'ok'), min(m.created_unix_ms), max(m.created_unix_ms) " SUBJECT_TABLES
     "CROSS JOIN measurement m ON m.subject_id = s.id JOIN toolchain t ON t.id = m.toolchain_id WHERE " SUBJECT_FILTER
     "GROUP BY s.id, t.id " SUBJECT_ORDER ", t.id";
 

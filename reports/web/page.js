@@ -191,6 +191,11 @@
     for (const box of document.querySelectorAll('main .t')) box.classList.toggle('off', id !== null && !box.querySelector(`td[data-s="${id}"]`));
     for (const group of document.querySelectorAll('main .group')) group.classList.toggle('off', id !== null && !group.querySelector(`td[data-s="${id}"]`));
     for (const section of document.querySelectorAll('main section')) {
+      for (const note of section.querySelectorAll(':scope > p')) { // of a table without a row of the shape it explains nothing
+        const { of } = note.dataset;
+        const tables = of ? [...section.querySelectorAll(`[id="table-${of}"], [id^="table-${of}-"]`)] : [];
+        note.classList.toggle('off', id !== null && !tables.some((table) => table.querySelector(`td[data-s="${id}"]`)));
+      }
       const isOff = id !== null && !section.querySelector(`td[data-s="${id}"], figure[data-own]`);
       section.classList.toggle('off', isOff);
       document.querySelector(`nav a[href="#${section.id}"]`)?.parentElement.classList.toggle('off', isOff);

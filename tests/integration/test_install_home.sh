@@ -76,7 +76,7 @@ from "$scratch/hard.sqlite" "user's, a recorded GPU)"
 unset LD_LIBRARY_PATH
 rm "$own/copy.sqlite"
 # The command that lookup prints to make missing code is one that works as it stands.
-hint=$("$tool" lookup --db "$shipped/tuned.sqlite" --gpu h200 --kernel tma_load --shape level0 | sed -n '/^cubin:/{n;n;s/^ *//p}')
+hint=$("$tool" lookup --db "$shipped/tuned.sqlite" --gpu h200 --kernel tma_load --shape level0 | sed -n 's/^ *\(.* compile --db .*\)/\1/p')
 case $hint in *"--db $shipped"* | '') fail "lookup proposes: '$hint'" ;; esac
 # shellcheck source=../toolkit.sh
 . "$source/tests/toolkit.sh"

@@ -112,7 +112,7 @@ cmake -G "$generator" -S "$scratch/project" -B "$scratch/project/no" -DCMAKE_PRE
 # ---- from a recorded GPU to the program ----
 recorded=$scratch/r.sqlite
 "$build/bin/msda-tune" tune --gpu recorded:h100 --space "$source/search_spaces/msda.ini" --shape seed48 --workload local15 --budget 60 --db "$recorded" --quiet >"$scratch/tune.txt" 2>&1 || fail "tune: $(tail -1 "$scratch/tune.txt")"
-best=$("$build/bin/msda-tune" lookup --gpu recorded:h100 --shape seed48 --db "$recorded" | sed -n 's/^variant:  //p')
+best=$("$build/bin/msda-tune" lookup --gpu recorded:h100 --shape seed48 --db "$recorded" --json | sed 's/.*"variant":"\([^"]*\)".*/\1/')
 LD_LIBRARY_PATH=$(dirname "$(find "$scratch/moved" -name 'libtunelookup.so.1')")
 export LD_LIBRARY_PATH
 "$scratch/lookup" "$recorded" >"$scratch/out.txt" || fail "the example on a recorded GPU's database: exit $?"
@@ -167,7 +167,7 @@ if command -v cpack >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
     [ "$(listed "$tree")" = "$(listed "$build")" ] || fail "$tree has other shipped files than the build folder: $(diff <(listed "$tree") <(listed "$build"))"
     for words in 'list' 'lookup --gpu h200 --kernel tma_load --shape level0' 'lookup --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3'; do
       # shellcheck disable=SC2086 # words
-      answer() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$1/bin/msda-tune" $words 2>&1 | sed "s#$1#PREFIX#g"; }
+      answer() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$1/bin/msda-tune" $words 2>&1 | sed "s#$1#PREFIX#g" | tr -s " \n" "\n"; } # a word a line: where lines break depends on the path
       [ "$(answer "$tree")" = "$(answer "$build")" ] || fail "$tree: $words: $(diff <(answer "$tree") <(answer "$build"))"
     done
   done

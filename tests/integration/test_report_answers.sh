@@ -2,6 +2,7 @@
 # What the report says that production gets is what libtunelookup answers: its factor, and its bound as the interval's upper end. Usage: test_report_answers.sh BUILD_FOLDER
 set -eu
 build=$(realpath "$1")
+data=$(realpath "$(dirname "$0")/../data")
 tool=$build/bin/msda-tune
 command -v python3 >/dev/null || { echo "skipped: no python3 to read the answers"; exit 77; }
 scratch=$(mktemp -d)
@@ -11,6 +12,8 @@ export HOME=$scratch XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache
 unset MSDA_TUNE_DB
 umask 022
 cp "$build/share/msda-tune-shipped/tuned.sqlite" shipped.sqlite
+"$tool" import --db foreign.sqlite "$data/kernel_tuner/convolution_milo_A100.json.gz" --quiet
+"$tool" import --db imported.sqlite --as imported "$data/cli/demo.small.jsonl" --quiet
 python3 - "$tool" <<'EOF'
 import csv, io, json, subprocess, sys
 tool = sys.argv[1]
@@ -41,4 +44,15 @@ assert intervals >= 3, f"only {intervals} answers with an interval"
 rows = list(csv.DictReader(io.StringIO(next(t for t in tables if t.startswith('"Kernel","GPU","Shape"')))))
 for row in rows: assert row["Interval ×"] in ("", "no bound known") or row["Interval ×"].startswith("1 to "), row
 assert any(row["Gets"] == "a row of a like GPU, measured there" and row["Interval ×"] == "" for row in rows), rows[:3]
+# Of how many known shapes a row of their own answers is what lookup says of each, of results of another tool and of rows that never answer too: there neither has an answer.
+def answers(db): return list(csv.DictReader(io.StringIO(run("report", "--db", db, "--section", "lookup", "--format", "csv").split("\n\n")[0])))
+def lookup(db, gpu, kernel, shape): return subprocess.run([tool, "lookup", "--db", db, "--gpu", gpu, "--kernel", kernel, "--shape", shape, "--json"], capture_output=True, text=True)
+for db, gpu, kernel, shape in (("foreign.sqlite", "recorded:a100-pcie", "convolution_kernel", "4096x4096"), ("imported.sqlite", "h100", "demo", "small")):
+    row = next(r for r in answers(db) if r["Kernel"] == kernel)
+    assert lookup(db, gpu, kernel, shape).returncode == 4
+    assert (row["Exactly"], row["Not exactly"]) == ("0", "1") and row["Others get"].startswith("nothing"), row
+row = next(r for r in answers("shipped.sqlite") if r["Kernel"] == "resample" and r["GPU"] == "NVIDIA H200")
+names = {s["shape"] for s in json.loads(run("show", "--db", "shipped.sqlite", "--kernel", "resample", "--json"))}
+exact = sum(json.loads(lookup("shipped.sqlite", "h200", "resample", name).stdout)["match"] == "exact" for name in names)
+assert 0 < exact == int(row["Exactly"]) and exact + int(row["Not exactly"]) == len(names), (exact, len(names), row)
 EOF

@@ -19,15 +19,28 @@ fits() {
   while IFS= read -r line; do
     count=$((count + 1))
     [ ${#line} -le 100 ] && continue
+    [[ $line = "          $tool "* ]] && continue # a command to be copied
     [ "$(wc -L <<<"${line##* }")" -gt 90 ] || { fail "$*: ${#line} columns: $line"; return; }
   done < <("$tool" "$@" 2>&1)
   [ $count -gt 1 ] || fail "$*: says nothing"
 }
 cp "$build/share/msda-tune-shipped/tuned.sqlite" shipped.sqlite
-for words in 'show --sessions' portfolio show 'show --sort floor' 'show --failures --kernel resample' list; do
+for words in 'show --sessions' portfolio show 'show --sort floor' 'show --failures --kernel msda' 'show --ablation --kernel gemm' 'lookup --gpu h200 --kernel msda --shape seed48' \
+  'lookup --gpu h200 --kernel msda --shape seed48 --set Lq=1234'; do
   read -ra command <<<"$words"
-  if [ "$words" = list ]; then fits list; else fits "${command[@]}" --db shipped.sqlite; fi
+  fits "${command[@]}" --db shipped.sqlite
 done
+# Recordings of one's own, too, in a folder of a long name.
+"$tool" import --as recorded "$data/cli/demo.small.jsonl" --quiet
+fits list
+"$tool" list | grep -q 'your own' || fail "list tells no recordings of one's own"
+fits check --space vector_add --list
+# What is too long to be a word breaks between values.
+"$tool" lookup --gpu h200 --kernel msda --shape seed48 --set Lq=1234 --db shipped.sqlite | grep -A1 '^variant: ' | grep -q '^          [A-Z_]*=' || fail "a long variant does not break behind a ;"
+# Two sides of one winner: its knobs are told once asked for.
+cp shipped.sqlite other.sqlite
+fits diff shipped.sqlite other.sqlite --kernel resample
+"$tool" diff shipped.sqlite other.sqlite --kernel resample | grep -q 'SAME .* the same variant$' || fail "diff tells the knobs of one winner as those of two"
 # What tune prints in the end.
 for words in '' --verbose; do
   read -ra more <<<"$words"

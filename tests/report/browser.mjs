@@ -294,4 +294,23 @@ test('100,000 rows of 400 shapes: below 10 MB, opens in 2.5 s of one processor',
   assert.ok(seconds > 0 && seconds <= 2.5, `opened in ${seconds.toFixed(2)} s`);
 });
 
+// Tables of many subjects end; the pages of those beyond do not keep the notes that explained them.
+test('a note of a shape\'s page stands beside a table of that shape', async () => {
+  const view = await open('many');
+  const places = await view.page.locator('#best td[data-s]').evaluateAll((all) => [all[0], all.at(-1)].map(({ dataset }) => dataset.s));
+  let tables = 0;
+  for (const place of places) {
+    await view.page.goto(`${view.page.url().split('#')[0]}#s=${place}`);
+    await view.page.waitForFunction((id) => document.body.dataset.subject === id, place);
+    const alone = await view.page.locator('main section').evaluateAll((all) => all.filter((section) => section.checkVisibility()
+      && [...section.querySelectorAll(':scope > p')].some((note) => note.checkVisibility()) && ![...section.querySelectorAll('table')].some((table) => table.checkVisibility())).map(({ id }) => id));
+    assert.deepEqual(alone, [], `#s=${place}`);
+    assert.ok(!(await view.page.locator('main section > p:visible').allTextContents()).some((text) => /not listed here|list ends/.test(text)), 'what lists of all shapes leave out');
+    tables += await view.page.locator('main section > p:visible').count();
+  }
+  assert.ok(tables > 0, 'notes beside tables stay');
+  quiet(view);
+  await view.close();
+});
+
 await run();

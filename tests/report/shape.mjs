@@ -20,7 +20,7 @@ const modes = (page, chart) => page.locator(`figure[data-chart=${chart}] select 
 const show = (page, chart, mode) => page.locator(`figure[data-chart=${chart}] select`).selectOption(mode);
 // Names and sizes of the series of a chart.
 const series = (page, chart) => page.evaluate((name) => window.report.views.find((v) => v.figure.dataset.chart === name).plots[0].chart.getOption().series.map((s) => ({ name: s.name, size: s.data.length })), chart);
-const subject = (page) => page.evaluate(() => { const { shared, state } = window.report.views[0]; const { total, steps, arms } = shared.subjects[state.subject]; return { total, steps, arms }; });
+const subject = (page) => page.evaluate(() => { const { shared, state } = window.report.views[0]; const { points, steps, arms } = shared.subjects[state.subject]; return { total: points.e.length, steps, arms }; });
 const sections = (page) => page.locator('main section:visible').evaluateAll((all) => all.map(({ id }) => id));
 
 if (files.live) {
@@ -146,6 +146,49 @@ test('roofline and front are there with their data', async () => {
   await view.close();
 });
 
+// Kernels on tensor cores compute beyond the FP32 units' roof: it is none of theirs, and every point is within the axes.
+test('all points of a roofline are within its axes, and those of one kernel alone', async () => {
+  const view = await open('msda');
+  const places = await view.page.evaluate(() => ['gemm', 'msda'].map((kernel) => window.report.views[0].shared.subjects.find((s) => s.kernel === kernel && s.flops && s.winner).place));
+  for (const [n, place] of places.entries()) {
+    await view.page.goto(`${view.page.url().split('#')[0]}#s=${place}`);
+    await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'roofline'));
+    const { outside, roofs } = await view.page.evaluate(() => {
+      const { series, xAxis: [x], yAxis: [y] } = window.report.views.find((v) => v.figure.dataset.chart === 'roofline').plots[0].chart.getOption();
+      const at = (d) => d.value ?? d;
+      return {
+        outside: series.filter(({ type }) => type === 'scatter').flatMap(({ data }) => data.map(at)).filter(([a, b]) => a < x.min || a > x.max || b < y.min || b > y.max),
+        roofs: series.filter(({ type }) => type === 'line').map(({ name }) => name.split(' ')[0]),
+      };
+    });
+    assert.deepEqual(outside, []);
+    assert.deepEqual(roofs, n ? ['DRAM', 'FP32'] : ['DRAM']);
+  }
+  await view.page.click('#back');
+  await view.page.locator('#subject').selectOption(await view.page.evaluate(() => String(window.report.views[0].shared.subjects.findIndex((s) => s.kernel === 'gemm'))));
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => ['roofline', 'convergence'].includes(figure.dataset.chart)));
+  const labels = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'roofline').plots[0].chart.getOption().series.find(({ name }) => name === 'best of each subject').data.map(({ name }) => name));
+  assert.ok(labels.length > 1 && labels.every((label) => label.startsWith('gemm')), labels.slice(0, 3).join());
+  quiet(view);
+  await view.close();
+});
+
+test('imported rows are drawn over evaluations alone: no search had a clock', async () => {
+  for (const name of ['failing', 'msda']) {
+    const view = await openShape(name);
+    assert.ok(!(await modes(view.page, 'convergence')).includes('time'), name);
+    assert.ok(!(await view.page.locator('#table-convergence th').allTextContents()).some((head) => head.startsWith('Seconds')), name);
+    await view.close();
+  }
+});
+
+test('a table that goes on beyond its box has a shade there', async () => {
+  const view = await open('one', { width: 390 });
+  const plain = await view.page.locator('.t').evaluateAll((all) => all.filter((box) => box.scrollWidth > box.clientWidth && getComputedStyle(box).backgroundAttachment.split(', ').join() !== 'local,local,scroll,scroll').length);
+  assert.equal(plain, 0);
+  await view.close();
+});
+
 test('the heat map opens on the two knobs that explain most within the winner\'s algorithm', async () => {
   for (const name of ['one', 'failing']) {
     const view = await openShape(name);
@@ -265,7 +308,7 @@ if (files.live) {
 // A shape that is not the charts' first choice, its row and its neighbours.
 const another = (page) => page.evaluate(() => {
   const { shared, state } = window.report.views[0];
-  return shared.subjects.find((s, i) => i !== state.subject && s.winner && s.total > 3 && shared.subjects.some((o) => o !== s && o.gpuKey === s.gpuKey && o.winner && o.flops)).place;
+  return shared.subjects.find((s, i) => i !== state.subject && s.winner && s.points.e.length > 3 && shared.subjects.some((o) => o !== s && o.gpuKey === s.gpuKey && o.winner && o.flops)).place;
 });
 const charted = (page) => page.evaluate(() => { const { shared, state } = window.report.views[0]; return { place: shared.subjects[state.subject].place, picked: shared.subjects[Number(document.getElementById('subject').value)].place, shown: document.body.dataset.subject }; });
 

@@ -20,6 +20,16 @@ START_TEST(names_round_trip)
 }
 END_TEST
 
+/* A variant was evaluated and has a time, or failed; or it was not run. */
+START_TEST(each_kind_is_timed_failed_or_not_run)
+{
+    for (int i = 0; i < MT_OUTCOME_KIND_COUNT; i++) {
+        const mt_outcome_kind kind = (mt_outcome_kind)i;
+        ck_assert_int_eq(mt_outcome_is_timed(kind) + mt_outcome_is_failure(kind) + !mt_outcome_is_run(kind), 1);
+    }
+}
+END_TEST
+
 START_TEST(l2_states_round_trip)
 {
     mt_l2 l2 = MT_L2_COLD;
@@ -61,4 +71,4 @@ START_TEST(setting_without_memory)
 }
 END_TEST
 
-UNIT_MAIN("outcome", names_round_trip, l2_states_round_trip, setting_and_freeing, setting_without_memory)
+UNIT_MAIN("outcome", each_kind_is_timed_failed_or_not_run, names_round_trip, l2_states_round_trip, setting_and_freeing, setting_without_memory)

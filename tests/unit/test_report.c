@@ -105,8 +105,13 @@ START_TEST(what_was_not_run_has_not_failed)
     ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
     mt_format_md(&doc, &out);
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Evaluations: 8\n"));
-    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 8\n- Stopped as too slow: 1 of 8\n- Not run: 1 of 8\n"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 7\n- Stopped as too slow: 1 of 7\n- Not run: 1 of 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), " | 8 | 5 | 1 | 1 | 1 |\n"));
+    const char *convergence = strstr(mt_strbuf_text(&out), "**Evaluations until the best of all was nearly reached**"), *outcomes = strstr(mt_strbuf_text(&out), "**How evaluations ended, and what was not run**");
+    ck_assert_ptr_nonnull(convergence); /* the same number everywhere */
+    ck_assert_ptr_nonnull(strstr(convergence, "| 8 |"));
+    ck_assert_ptr_nonnull(outcomes);
+    ck_assert_ptr_nonnull(strstr(outcomes, "| excluded | not run: a constraint excludes it on this shape and GPU |  |  | 1 |\n"));
     mt_strbuf_free(&out);
     mt_doc_free(&doc);
     mt_store_close(store);
@@ -142,13 +147,31 @@ END_TEST
 
 START_TEST(gaps_between_sessions_do_not_count)
 {
-    const mt_row rows[] = {{.session = 1, .created_unix_ms = 1000}, {.session = 1, .created_unix_ms = 3000}, {.session = 2, .created_unix_ms = 900000}, {.session = 2, .created_unix_ms = 901000}};
-    mt_timeline line = mt_timeline_begin();
+    const mt_row rows[] = {{.session = 1, .created_unix_ms = 1000, .is_clocked = true}, {.session = 1, .created_unix_ms = 3000, .is_clocked = true},
+                           {.session = 2, .created_unix_ms = 900000, .is_clocked = true}, {.session = 2, .created_unix_ms = 901000, .is_clocked = true}};
+    const mt_report_subject subject = {.is_clocked = true};
+    mt_timeline line = mt_timeline_begin(&subject);
     double seconds[4];
-    for (size_t i = 0; i < 4; i++) seconds[i] = mt_timeline_next(&line, &rows[i]);
+    for (size_t i = 0; i < 4; i++) mt_timeline_next(&line, &rows[i]), seconds[i] = line.seconds;
     ck_assert_double_eq(seconds[1], 2);
     ck_assert_double_eq(seconds[2], 2);
     ck_assert_double_eq(seconds[3], 3);
+}
+END_TEST
+
+/* A file's rows were written whenever somebody measured them, in one search or in many: no clock of a search. What did not run is no evaluation. */
+START_TEST(imports_have_no_seconds_and_what_did_not_run_is_no_evaluation)
+{
+    const mt_row rows[] = {{.session = 1, .created_unix_ms = 1000}, {.session = 1, .created_unix_ms = 378240000}, {.session = 1, .created_unix_ms = 378240001, .kind = MT_OUTCOME_EXCLUDED},
+                           {.session = 2, .created_unix_ms = 1000, .is_clocked = true}, {.session = 2, .created_unix_ms = 3500, .is_clocked = true, .kind = MT_OUTCOME_TIMEOUT}};
+    for (int is_mixed = 0; is_mixed < 2; is_mixed++) {
+        const mt_report_subject subject = {.is_clocked = is_mixed};
+        mt_timeline line = mt_timeline_begin(&subject);
+        for (size_t i = 0; i < (is_mixed ? 5 : 3); i++) mt_timeline_next(&line, &rows[i]);
+        ck_assert_uint_eq(line.evaluation, is_mixed ? 4 : 2);
+        if (is_mixed) ck_assert_double_eq(line.seconds, 2.5);
+        else ck_assert(isnan(line.seconds));
+    }
 }
 END_TEST
 
@@ -529,4 +552,4 @@ START_TEST(only_what_has_entries_is_explained)
 }
 END_TEST
 
-FIXTURE_MAIN("report", what_may_not_run_elsewhere_has_no_cell, the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
+FIXTURE_MAIN("report", what_may_not_run_elsewhere_has_no_cell, the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, imports_have_no_seconds_and_what_did_not_run_is_no_evaluation, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)

@@ -62,7 +62,7 @@ bool mt_outcome_is_timed(mt_outcome_kind kind)
 
 bool mt_outcome_is_failure(mt_outcome_kind kind)
 {
-    return !mt_outcome_is_timed(kind);
+    return mt_outcome_is_run(kind) && !mt_outcome_is_timed(kind);
 }
 
 bool mt_outcome_is_run(mt_outcome_kind kind)

@@ -41,8 +41,8 @@ typedef enum mt_outcome_kind {
 const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
 bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
 bool mt_outcome_is_timed(mt_outcome_kind kind);   /* has a time: measured, stopped as too slow, or a yardstick */
-bool mt_outcome_is_failure(mt_outcome_kind kind); /* has none */
-bool mt_outcome_is_run(mt_outcome_kind kind);     /* says how the variant did: not EXCLUDED, NOT_RECORDED or COMPILER_KILLED. In SQL: MT_IS_RUN (db/counted_rows.h) */
+bool mt_outcome_is_failure(mt_outcome_kind kind); /* was an evaluation, and has none */
+bool mt_outcome_is_run(mt_outcome_kind kind);     /* was an evaluation, and says how the variant did: not EXCLUDED, NOT_RECORDED or COMPILER_KILLED. In SQL: MT_IS_RUN (db/counted_rows.h) */
 bool mt_outcome_is_untried(mt_outcome_kind kind); /* nothing is known of the variant, not even that it is no point of the space: NOT_RECORDED, COMPILER_KILLED */
 bool mt_outcome_may_win(mt_outcome_kind kind);    /* its time is what a search goes by */
 

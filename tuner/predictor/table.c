@@ -45,7 +45,7 @@ static double default_slowdown(const mt_portfolio_subject *row)
     mt_outcome_kind kind;
     if (!row->default_outcome || !mt_outcome_from_name(row->default_outcome, &kind)) return NAN;
     if (mt_outcome_may_win(kind)) return row->default_ns > 0 ? fmax(1, row->default_ns / row->best_ns) : NAN; /* stopped as too slow: at least as slow as it was until then */
-    return mt_outcome_is_failure(kind) ? INFINITY : NAN;
+    return mt_outcome_is_timed(kind) ? NAN : INFINITY;
 }
 
 /* The index of the row's shape, made new where there is room; SIZE_MAX = no room. */

@@ -21,7 +21,7 @@ typedef enum mt_subject_end { MT_SUBJECT_COMPLETE, MT_SUBJECT_INTERRUPTED, MT_SU
 
 typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
-    size_t ok, failed, censored, yardstick;        /* evaluated = the sum of these */
+    size_t ok, failed, censored, yardstick, not_run; /* evaluated = the sum of these */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK; the interval is NAN where it is not known */
     mt_objective objective, wanted;                /* what the best was picked by, and was to be: TIME instead, where energy could not be measured */
     mt_energy energy;                              /* of the best, when it was measured */

@@ -87,7 +87,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_session *session = run->session;
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
-    bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
+    bool known = event == NULL, is_run = mt_outcome_is_run(outcome->kind), failed = mt_outcome_is_failure(outcome->kind);
     double time_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was stopped early: too low if anything, and never the best */
     mt_status st = note_best(run, index, variant, outcome, event, err);
     note_yardstick(run, index, outcome);
@@ -96,8 +96,8 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     if (st == MT_OK && run->search && !known) st = mt_search_tell(run->search, index, time_ns, err);
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
-    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : outcome->kind == MT_OUTCOME_YARDSTICK ? &summary->yardstick : &summary->censored) += 1;
-    session->evaluated++;
+    *(!is_run ? &summary->not_run : failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : outcome->kind == MT_OUTCOME_YARDSTICK ? &summary->yardstick : &summary->censored) += 1;
+    session->evaluated += is_run;
     session->known += known;
     session->failed += failed;
     if (progress && progress->evaluated)

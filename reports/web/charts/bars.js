@@ -5,9 +5,9 @@ const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(pl
 const MOST = 24;
 
 // The bars that say most, by what `weight` makes of a row, and how many there are in all. More would be too thin to read; tables hold them.
-function first(view, rows, weight) {
+function first(view, rows, weight, most) {
   const sorted = rows.length > MOST ? [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST) : rows;
-  const note = rows.length > MOST ? `Drawn are the ${MOST} of ${rows.length} with the longest bars.` : `${rows.length} in all.`;
+  const note = rows.length > MOST ? `Drawn are the ${MOST} of all ${rows.length} with ${most}; filtering a table changes no chart.` : `${rows.length} in all.`;
   if (rows.length > MOST) view.tell(note);
   return [sorted, note];
 }
@@ -31,7 +31,7 @@ export function summary(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const [rows, note] = first(view, view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0);
+    const [rows, note] = first(view, view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0, 'the slowest default');
     const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
     // A number that would lie on the best's line stands behind it.
     const labelLayout = ({ labelRect: { x, width } }) => {
@@ -54,13 +54,13 @@ export function failures(view) {
   const { kinds } = view.shared;
   return (why) => {
     const t = theme();
-    const ok = kinds.indexOf('ok');
-    const [rows, note] = first(view, view.data.rows, ([, counts]) => counts.reduce((sum, count, k) => sum + (k === ok ? 0 : count), 0));
+    const isFailure = new Set(view.shared.failures);
+    const [rows, note] = first(view, view.data.rows, ([, counts]) => counts.reduce((sum, count, k) => sum + (isFailure.has(kinds[k]) ? count : 0), 0), 'most failures');
     const used = kinds.map((kind, k) => [kind, k]).filter(([, k]) => rows.some(([, counts]) => counts[k]));
     const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
     let next = 0;
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
-      legend: legend(t), xAxis: axis(t, 'evaluations', { type: 'value', min: 0 }),
+      legend: legend(t), xAxis: axis(t, 'evaluations, or not run', { type: 'value', min: 0 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${value}`)),
       series: used.map(([kind, k]) => ({
         name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : isUnrun(kind) ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
@@ -91,7 +91,7 @@ export function lookup(view) {
     const t = theme();
     if (mode === 'all') view.tell('');
     if (mode === 'all') return view.draw(plot, portfolioCurves(view, t, view.data.rows), view.isNarrow ? 300 : 360, `${view.data.rows.length} shapes.`);
-    const [rows, note] = first(view, view.data.rows, ([, byMember]) => byMember ?? 0);
+    const [rows, note] = first(view, view.data.rows, ([, byMember]) => byMember ?? 0, 'the slowest answers');
     return view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
@@ -109,7 +109,7 @@ export function time(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const [rows, note] = first(view, view.data.rows, ([, wall]) => wall);
+    const [rows, note] = first(view, view.data.rows, ([, wall]) => wall, 'the longest times');
     const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
     view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
       legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0, ...noGrid }),

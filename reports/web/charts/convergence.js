@@ -1,6 +1,7 @@
 // History: each evaluation and the best so far; all subjects side by side; the distribution of times.
-import { CROSS, axis, describePoint, isUnrun, legend, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
+import { CROSS, axis, describePoint, legend, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
 
+const hasSeconds = (s) => s.points.t.length > 0; // an import's rows have none: no search's clock was running
 const SCALE = 8;
 const OFF = `over ${SCALE} × the best`;
 
@@ -12,15 +13,16 @@ function ofSubject(view, byTime, t) {
   // A few very slow variants must not flatten the rest: they are drawn at the upper edge, and named.
   const slowest = Math.min(Math.max(...p.us.filter((v) => v !== null)), s.fastest * SCALE);
   const timed = [];
-  const unrun = []; // no mark
   const failed = [];
   const beyond = [];
   for (let i = 0; i < x.length; i++) {
-    const group = p.us[i] === null ? (isUnrun(view.shared.kinds[p.kind[i]]) ? unrun : failed) : p.us[i] > slowest ? beyond : timed;
+    const group = p.us[i] === null ? failed : p.us[i] > slowest ? beyond : timed;
     group.push([x[i], group === timed ? p.us[i] : slowest * (group === failed ? 1.2 : 1.07), i]);
   }
   const last = s.steps.length ? s.steps.at(-1)[byTime ? 1 : 0] : 0;
-  const marks = [['default', s.default, t.text], ['baseline', s.baseline, t.series[3]], ['model’s floor', s.floor, t.good]].filter(([, v]) => v !== null && v <= slowest)
+  const fastest = s.steps.length ? s.steps.at(-1)[2] : null;
+  const own = s.winner && Math.abs(s.best / fastest - 1) > 0.01 ? s.best : null; // by the final, where that told another time than the search
+  const marks = [['winner, by the final', own, t.best], ['default', s.default, t.text], ['baseline', s.baseline, t.series[3]], ['model’s floor', s.floor, t.good]].filter(([, v]) => v !== null && v <= slowest)
     .map(([name, value, color]) => ({ name: `${name} ${us(value)}`, type: 'line', symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 }, color, data: [[0, value], [Math.max(last, 1), value]] })); // named in the legend: beside the line they would lie on points
   return {
     legend: legend(t, { data: ['best so far', 'evaluations', ...(beyond.length ? [OFF] : []), ...(failed.length ? ['failed'] : []), ...marks.map(({ name }) => name)] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })],
@@ -53,8 +55,11 @@ function byArm(view, t) {
   return { ...option, legend: legend(t, { data: ['best so far', ...arms.map(({ name }) => name)] }), tooltip: tooltip(t, ({ data, value, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(view.subject, value[2], view.shared.kinds))), series: [...arms, option.series.at(-1)] };
 }
 
+// Subjects of other kernels have nothing to do with this one.
+const ofKernel = (view) => view.shared.subjects.filter(({ kernel }) => kernel === view.subject.kernel);
+
 function ofAll(view, t) {
-  const subjects = view.shared.subjects.filter((s) => s.steps.length);
+  const subjects = ofKernel(view).filter((s) => s.steps.length);
   return {
     color: t.series, legend: legend(t), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })], grid: { left: 58, right: 18, top: 36, bottom: 44 },
     tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\n${times(data[1])} the best after ${data[0]} evaluations`)),
@@ -65,7 +70,7 @@ function ofAll(view, t) {
 }
 
 function distribution(view, t) {
-  const subjects = view.shared.subjects.filter((s) => s.quantiles.length);
+  const subjects = ofKernel(view).filter((s) => s.quantiles.length);
   return {
     color: t.series, legend: legend(t), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })], grid: { left: 58, right: 18, top: 36, bottom: 44 },
     tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\n${data[1]} % of the variants are within ${times(data[0])}`)),
@@ -84,10 +89,11 @@ export default function convergence(view) {
     view.draw(plot, option, view.isNarrow ? 340 : 400, view.subject.winner ? `Best of ${view.subject.label}: ${us(view.subject.best)}.` : '');
   };
   const select = view.select('Show', [], mode, (value) => { mode = value; render('mode'); });
-  const modes = [['evaluations', 'by evaluation'], ['time', 'by seconds'], ['arms', 'by arm of the strategy'], ['all', 'all subjects'], ['distribution', 'distribution of times']];
-  const offer = () => { // rows of older files do not say who proposed them
-    if (!view.subject.arms.length && mode === 'arms') mode = 'evaluations';
-    view.fill(select, modes.filter(([name]) => name !== 'arms' || view.subject.arms.length), mode);
+  const modes = [['evaluations', 'by evaluation'], ['time', 'by seconds'], ['arms', 'by arm of the strategy'], ['all', 'all subjects of the kernel'], ['distribution', 'distribution of times']];
+  const offer = () => { // rows of older files do not say who proposed them, and those of imports have no clock
+    const lacks = { arms: !view.subject.arms.length, time: !hasSeconds(view.subject) };
+    if (lacks[mode]) mode = 'evaluations';
+    view.fill(select, modes.filter(([name]) => !lacks[name]), mode);
   };
   const plot = view.plot(400);
   return render;

@@ -50,4 +50,4 @@ mt --space k.ini --db t.sqlite --jobs 1 --quiet --around 'ALGO=fake_add BLOCK=12
 note "and the library answers with one"
 "$tool" lookup --db t.sqlite --space k.ini --gpu h100 --shape small | grep -o 'TYPE=unsigned.*'
 note "points, sorted: what compiles sooner is listed sooner"
-"$tool" check --space k.ini --shape small --list | grep -o "ALGO=.*" | sort
+"$tool" check --space k.ini --shape small --list | sed -E ':a;N;$!ba;s/\n {20,}/ /g' | grep -o "ALGO=.*" | sort

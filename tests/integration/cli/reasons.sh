@@ -5,7 +5,7 @@ cp "$data/fake/fake.cu" .
 space() { # BLOCKS SED_COMMANDS
   sed "s/^values  = 64, 128, 256, 512/values  = $1/; s/^default = 128/default = ${1%%,*}/; s/^values  = ok, .*/values  = ok/; /^ *compile_error/d; ${2-}" "$data/fake/fake.ini" >fake.ini
 }
-check() { mt check --space fake.ini --gpu h100 --jobs 1 --no-cache "$@" | sed -E 's/ +(cached|[0-9]+ ms)( |$)/  TIME\2/; s/ +per compile$/  per compile/'; }
+check() { mt check --space fake.ini --gpu h100 --jobs 1 --no-cache "$@" | sed -E 's/ +(cached|[0-9]+ ms)( |$)/  TIME\2/; s/ +compile$/  compile/'; }
 tune() { mt --space fake.ini --db "$1" --jobs 1 --strategy exhaustive --no-race --quiet; }
 
 note "some points may not run"

@@ -38,13 +38,14 @@ grep -v -e 'ALGO=fast;BLOCK=256;VEC=4' "$data/cli/demo.large.jsonl" >large.jsonl
 mt --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --workload even --db p.sqlite --quiet
 mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
 mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
+mt report --db p.sqlite --shape large --format md --section failures | grep -F 'not\_recorded'
 mt show --db p.sqlite --failures --shape large
 note "and what a constraint excludes there by the constraint's name and reason"
 { cat "$data/cli/demo.ini"; printf '\n[constraint whole_blocks]\nexpr = BLOCK != 256 || N > 5000\nwhy  = few blocks leave multiprocessors idle\n'; } >shaped.ini
 "$tool" import --as recorded --db both.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
 "$tool" --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --workload even --db shaped.sqlite --quiet >tuned.txt 2>&1
 "$tool" portfolio --db shaped.sqlite --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --measure --quiet >portfolio.txt 2>&1
-mt show --db shaped.sqlite --failures --shape small
+mt report --db shaped.sqlite --shape small --format md --section failures | grep excluded
 note "T4 has a word for what a constraint excludes, none for what was not recorded"
 "$tool" export --t4 --db shaped.sqlite --shape small -o - | grep -c '"invalidity":"constraints"'
 mt export --t4 --db p.sqlite --shape large -o p.json

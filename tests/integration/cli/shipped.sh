@@ -17,14 +17,14 @@ note "their code: none, then all; lookup says how"
 grep -A2 cubin: lookup.txt | steady
 hint=$(sed -n '/^cubin:/{n;n;s/^ *//p}' lookup.txt)
 mkdir hinted && cp -r shipped.sqlite here hinted/
-(cd hinted && eval "$hint" && "$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep '^cubin:') 2>&1 | steady
+(cd hinted && eval "$hint" && "$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep -A1 '^cubin:') 2>&1 | steady
 mt compile --db shipped.sqlite
 mt compile --db shipped.sqlite --space here/fake.ini --seal --jobs 1
 mt compile --db shipped.sqlite --space here/fake.ini --seal
 ls shipped.sqlite*
 "$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep -c 'this makes it'
 note "a near answer of code that no winner has: tuning makes it"
-"$tool" lookup --db shipped.sqlite --gpu auto --shape small --set N=2000 --space here/fake.ini | grep -A2 '^cubin' | steady
+"$tool" lookup --db shipped.sqlite --gpu auto --shape small --set N=2000 --space here/fake.ini | grep -A3 '^cubin' | steady
 note "a near answer: the tuned shape whose code is the same is compiled"
 mkdir near && cp -r here near/here && sed -i 's/^\[algorithm fake_add\]/&\nbake = none/; s/^default = 128/default = 256/' near/here/fake.ini
 cd near || exit
@@ -33,7 +33,7 @@ cd near || exit
 near() { "$tool" lookup --db bare.sqlite --gpu auto --shape small --set N=20000 --space here/fake.ini; }
 near | grep -E -A2 '^cubin' | steady
 eval "$(near | grep 'compile --db')" 2>&1 | steady
-near | grep '^cubin' | steady
+near | grep -A1 '^cubin' | steady
 cd ..
 note "validated and timed again"
 mt verify --db shipped.sqlite --space here/fake.ini --seed 3 --within 1000

@@ -21,7 +21,7 @@ static const mt_option options[] = {
     {0},
 };
 
-enum { LABEL_WIDTH = 12, LINE_WIDTH = 99 /* and a comma */ };
+enum { LABEL_WIDTH = 12, LINE_WIDTH = MT_PAGE_COLUMNS - 1 /* and a comma */ };
 
 /* One name of a list behind a label; a line that gets too long goes on below. *column: where the line is, 0 = not begun. */
 static void print_name(const char *label, const char *name, size_t *column)
@@ -40,6 +40,15 @@ static void print_names(const char *label, const char *const *names, size_t coun
     size_t column = 0;
     for (size_t i = 0; i < count; i++) print_name(label, names[i], &column);
     printf("\n");
+}
+
+static void print_wrapped(const char *begin, const char *text, size_t indent)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_add(&line, begin);
+    mt_strbuf_add(&line, text);
+    mt_print_wrapped(stdout, mt_strbuf_text(&line), indent, NULL);
+    mt_strbuf_free(&line);
 }
 
 static void print_spec(const mt_spec *spec)
@@ -72,7 +81,7 @@ static mt_status list_spaces(mt_error *err)
         if (mt_spec_load(path, &spec, &problem) == MT_OK)
             print_spec(spec);
         else
-            printf("      error     %s\n", problem.message);
+            print_wrapped("      error     ", problem.message, 16);
         mt_spec_free(spec);
         mt_free(path);
     }
@@ -123,7 +132,8 @@ static mt_status print_device(void *context, const mt_device_row *row, int64_t m
     mt_print_clean(&line, row->key, 0);
     mt_strbuf_add(&line, "  ");
     mt_print_clean(&line, row->name, 0);
-    printf("  %s, %lld variant%s recorded\n", mt_strbuf_text(&line), (long long)measurements, measurements == 1 ? "" : "s");
+    mt_strbuf_addf(&line, ", %lld variant%s recorded", (long long)measurements, measurements == 1 ? "" : "s");
+    print_wrapped("  ", mt_strbuf_text(&line), 4);
     mt_strbuf_free(&line);
     const mt_filter filter = {.gpu = row->key, .origin = &recorded};
     list->column = 0;
@@ -159,7 +169,7 @@ static mt_status list_recordings(mt_store *const stores[2], mt_error *err)
     mt_status st = MT_OK;
     printf("\nRecorded GPUs (--gpu recorded:NAME):\n");
     for (size_t i = 0; i < 2 && st == MT_OK; i++) {
-        if (i && stores[i]) printf("  your own, in %s, whose shapes are replayed rather than the shipped ones:\n", mt_store_path(stores[i]));
+        if (i && stores[i]) print_wrapped("  your own, whose shapes are replayed rather than the shipped ones, in ", mt_store_path(stores[i]), 4);
         if (stores[i]) st = list_devices(stores[i], &count, err);
     }
     if (st == MT_OK && !count) printf("  none\n");

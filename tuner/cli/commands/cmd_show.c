@@ -257,10 +257,14 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     return mt_query_best(store, &box.filter, add_best, l, err);
 }
 
+typedef struct row_counts { int64_t rows, evaluations; } row_counts;
+
 static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
-    (void)row, (void)err;
-    ++*(int64_t *)context;
+    row_counts *counts = context;
+    (void)err;
+    counts->rows++;
+    counts->evaluations += mt_outcome_is_run(row->outcome.kind);
     return MT_OK;
 }
 
@@ -268,12 +272,12 @@ static mt_status count_row(void *context, const mt_measurement_row *row, mt_erro
 static mt_status no_failures(const show_values *values, mt_store *store, mt_error *err)
 {
     mt_filter_box box;
-    int64_t rows = 0;
+    row_counts counts = {0};
     fill_filter(values, &box);
-    mt_status st = mt_query_measurements(store, &box.filter, count_row, &rows, err);
+    mt_status st = mt_query_measurements(store, &box.filter, count_row, &counts, err);
     if (st != MT_OK) return st;
-    if (!rows) return mt_database_nothing(store, &box.filter, err);
-    if (!values->json) printf("No variant failed, of %lld evaluation%s.\n", (long long)rows, rows == 1 ? "" : "s");
+    if (!counts.rows) return mt_database_nothing(store, &box.filter, err);
+    if (!values->json) printf("No variant failed, of %lld evaluation%s.\n", (long long)counts.evaluations, counts.evaluations == 1 ? "" : "s");
     return MT_OK;
 }
 

@@ -152,7 +152,7 @@ static void add_argument(mt_table *table, const tunelookup_result *result, int i
 static void print_arguments(FILE *out, const tunelookup_result *result)
 {
     static const char *const names[] = {"argument", "kind", "role", "what"};
-    mt_table table = {.columns = 4};
+    mt_table table = {.columns = 4, .wraps = true};
     for (size_t i = 0; i < 4; i++) mt_table_cell(&table, names[i]);
     for (int i = 0; i < result->arg_count; i++) add_argument(&table, result, i);
     mt_table_print(&table, out, "  ");
@@ -253,6 +253,19 @@ static void add_other_source(mt_strbuf *text, const mt_lookup_query *asked, cons
     mt_strbuf_addf(text, "note:     the answer is of another state of the source (%.8s) than --space names (%.8s)\n", result->kernel_key, asked->space_key);
 }
 
+/* Lines fit the page; those that begin with a blank are commands to be copied, which stay whole, or end with a colon and say whose. */
+static void print_lines(FILE *out, const char *text)
+{
+    enum { INDENT = 10 };
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        char *line = mt_strndup(text, length);
+        if (line && *line == ' ' && text[length - 1] != ':') fprintf(out, "%s\n", line);
+        else if (line) mt_print_wrapped(out, line, INDENT, NULL);
+        mt_free(line);
+    }
+}
+
 mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
 {
     mt_strbuf text = {0};
@@ -273,7 +286,7 @@ mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const ch
     for (int i = 0; matched && i < result->launch_count; i++) add_launch(&text, result, i);
     if (matched) add_cubin(&text, asked, result);
     mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory") : MT_OK;
-    if (st == MT_OK) fputs(mt_strbuf_text(&text), out);
+    if (st == MT_OK) print_lines(out, mt_strbuf_text(&text));
     if (st == MT_OK && matched) print_arguments(out, result);
     mt_strbuf_free(&text);
     return st;

@@ -47,18 +47,18 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     return added->kernel && added->kernel_key && added->kinds ? MT_OK : MT_ERR_NO_MEMORY;
 }
 
-static const mt_report_answer misnamed = {"nothing: these are not the kernel's values", NAN, NAN, false};
+static const mt_report_answer misnamed = {.gets = "nothing: these are not the kernel's values", .slowdown = NAN, .bound = NAN, .is_nothing = true};
+static const mt_report_answer unknown = {.gets = "nothing: only rows that were read from files are known", .slowdown = NAN, .bound = NAN, .is_nothing = true}; /* without the kernel's expressions */
 
-/* Fills a.query; false where the store does not know the GPU or the kernel's programs. *fits: the values are such as the kernel's shapes have. */
-static bool put_together(const mt_report_answers *answers, asking *a, bool *fits)
+/* Fills a.query; false where the store does not know the GPU. *fits: the values are such as the kernel's shapes have. */
+static bool put_together(const mt_report_answers *answers, const mt_report_kinds *kinds, asking *a, bool *fits)
 {
     const mt_report_question *question = a->question;
-    const mt_report_kinds *kinds = kinds_of(answers, question->kernel, question->kernel_key);
     mt_strbuf kernel = {0};
     mt_error ignored;
     size_t i = 0;
     while (i < answers->gpu_count && strcmp(answers->gpus[i].key, question->gpu_key) != 0) i++;
-    if (!kinds || i == answers->gpu_count) return false;
+    if (i == answers->gpu_count) return false;
     a->query.facts = answers->gpus[i].facts;
     mt_strbuf_addf(&kernel, "%s@%s", question->kernel, question->kernel_key);
     a->query.kernel = mt_strbuf_take(&kernel);
@@ -80,7 +80,7 @@ static const char *words_of(const tunelookup_result *result)
     case TUNELOOKUP_MATCH_NEAREST: return "a prediction";
     case TUNELOOKUP_MATCH_ARCHITECTURE: return is_predicted(result) ? "a row of a like GPU" : "a row of a like GPU, measured there";
     case TUNELOOKUP_MATCH_DEFAULT: return "the default";
-    default: return "nothing";
+    default: return "nothing that may run here";
     }
 }
 
@@ -91,13 +91,13 @@ static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *
     tunelookup_status why;
     const tunelookup_plan *plan = mt_plan_cache_get(file, &device, a->query.kernel, &a->query, &why);
     tunelookup_result result;
-    if (why == TUNELOOKUP_ERR_NAMES) {
-        *answer = misnamed;
+    if (why == TUNELOOKUP_ERR_NAMES || why == TUNELOOKUP_ERR_UNKNOWN_KERNEL) {
+        *answer = why == TUNELOOKUP_ERR_NAMES ? misnamed : unknown;
         return true;
     }
     if (!plan || tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
     bool has_any = result.match != TUNELOOKUP_MATCH_NONE;
-    *answer = (mt_report_answer){words_of(&result), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, is_predicted(&result)};
+    *answer = (mt_report_answer){words_of(&result), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, is_predicted(&result), result.match == TUNELOOKUP_MATCH_EXACT, !has_any};
     return true;
 }
 
@@ -108,8 +108,9 @@ static bool ask(void *context, const mt_report_question *question, mt_report_ans
     mt_error ignored;
     if (!answers->is_read && (mt_query_devices(answers->store, NULL, on_device, answers, &ignored) != MT_OK || mt_query_shapes(answers->store, on_shape, answers, &ignored) != MT_OK)) return false;
     answers->is_read = true;
-    bool fits, is_told = put_together(answers, &a, &fits);
-    if (is_told && !fits) *answer = misnamed;
+    const mt_report_kinds *kinds = kinds_of(answers, question->kernel, question->kernel_key);
+    bool fits = true, is_told = !kinds || put_together(answers, kinds, &a, &fits);
+    if (!kinds || (is_told && !fits)) *answer = kinds ? misnamed : unknown;
     else is_told = is_told && find(answers, &a, answer);
     mt_lookup_query_free(&a.query);
     return is_told;

@@ -57,7 +57,7 @@ static void add_progress(const mt_watch *watch, bool is_last, mt_doc *doc)
     if (gmtime_r(&seconds, &tm)) strftime(now, sizeof now, "%H:%M:%S", &tm);
     mt_doc_section_begin(doc, "progress", "Progress");
     if (watch->planned) mt_doc_figure(doc, "Subjects done", "%zu of %zu", ended, watch->planned);
-    if (watch->planned > 1) mt_doc_figure(doc, "Evaluations", "%zu", done);
+    if (watch->planned > 1 || !total) mt_doc_figure(doc, "Evaluations", "%zu", done);
     else mt_doc_figure(doc, "Evaluations", "%zu of at most %zu", done, total);
     mt_doc_figure(doc, "Time spent", "%s", mt_print_seconds((double)(watch->now_ns() - watch->first_ns) / 1e9, spent, sizeof spent));
     add_subjects(watch, doc);

@@ -21,6 +21,7 @@ static void add_line(mt_table *lines, const char *text, const mt_outcome *outcom
     if (!lines->count) {
         lines->columns = 5;
         lines->right = "lrrrl";
+        lines->wraps = true;
         for (size_t i = 0; i < 5; i++) mt_table_cell(lines, (const char *const[]){"outcome", "registers", "spills", "compile", "knobs"}[i]);
     }
     mt_table_cell(lines, mt_outcome_name(outcome->kind));
@@ -60,9 +61,7 @@ static void add_message(mt_check_table *table, const char *text, const mt_outcom
     mt_check_message *message = &table->messages[table->message_count++];
     message->why = mt_strdup(why);
     message->variant = mt_strdup(text);
-    mt_strbuf_addf(&message->text, "\n  %s: ", mt_outcome_name(outcome->kind));
-    mt_print_knobs(&message->text, text);
-    mt_strbuf_add(&message->text, "\n");
+    message->kind = outcome->kind;
     for (const char *line = why; *line;) {
         size_t length = strcspn(line, "\n");
         char *copy = mt_strndup(line, length);
@@ -118,9 +117,20 @@ static void add_variant_row(mt_table *rows, const char *name, const mt_check_var
         mt_table_cell(rows, v->cached ? "cached" : "-");
 }
 
+static void print_message(const mt_check_message *message, FILE *out)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_addf(&line, "  %s: ", mt_outcome_name(message->kind));
+    mt_print_knobs(&line, message->variant);
+    fprintf(out, "\n");
+    mt_print_wrapped(out, mt_strbuf_text(&line), 4, NULL);
+    fputs(mt_strbuf_text(&message->text), out);
+    mt_strbuf_free(&line);
+}
+
 void mt_check_print(const mt_check_table *table, FILE *out)
 {
-    static const char *const names[] = {"algorithm", "points", "ok", "illegal", "failed", "registers", "spilling", "most spills", "static smem", "per compile"};
+    static const char *const names[] = {"algorithm", "points", "ok", "illegal", "failed", "registers", "spilling", "spills", "smem", "compile"};
     mt_table rows = {.columns = sizeof names / sizeof names[0], .right = "lrrrrrrrrr"};
     for (size_t i = 0; i < rows.columns; i++) mt_table_cell(&rows, names[i]);
     for (size_t i = 0; table->variants && i < table->spec->algorithm_count; i++)
@@ -130,7 +140,7 @@ void mt_check_print(const mt_check_table *table, FILE *out)
     mt_table_print(&rows, out, "  ");
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_reasons_print(&table->reasons, (mt_outcome_kind)kind, out);
     for (size_t i = 0; i < table->message_count; i++) {
-        fputs(mt_strbuf_text(&table->messages[i].text), out);
+        print_message(&table->messages[i], out);
         if (table->messages[i].others) fprintf(out, "    and %zu more with the same\n", table->messages[i].others);
     }
     if (table->untold) fprintf(out, "\n  and %zu more like these\n", table->untold);

@@ -20,7 +20,8 @@ typedef struct mt_check_variant {
 
 /* What some variants failed with, and which was the first. */
 typedef struct mt_check_message {
-    mt_strbuf text;               /* as printed */
+    mt_outcome_kind kind;
+    mt_strbuf text;               /* the outcome's, as printed */
     char *why, *variant;          /* the outcome's text, and whose; owned */
     size_t others;                /* variants behind the first that failed with the same */
 } mt_check_message;

@@ -94,11 +94,16 @@ static void add_change(mt_strbuf *out, const mt_diff_ratio *ratio)
     if (!isnan(ratio->low)) mt_strbuf_addf(out, " (%+.2f … %+.2f)", 100 * ratio->low, 100 * ratio->high);
 }
 
-/* The variant, or of two winners what one has and the other has not. */
+/* The variant, or of two winners what one has and the other has not: where that is nothing, --json has the variant. */
 static void add_knobs(mt_strbuf *out, const mt_diff_item *item)
 {
     const char *a = item->a.variant, *b = item->b.variant;
-    if (!a || !b || strcmp(a, b) == 0) {
+    bool are_same = a && b && strcmp(a, b) == 0;
+    if (are_same && !item->is_variant) {
+        mt_strbuf_add(out, "the same variant");
+        return;
+    }
+    if (!a || !b || are_same) {
         mt_print_knobs(out, a ? a : b);
         return;
     }

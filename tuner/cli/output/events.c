@@ -115,7 +115,7 @@ static void subject_end(void *context, const mt_space *space, const mt_workload 
     mt_events *events = context;
     mt_strbuf line = {0};
     begin(events, "end", events->shape, events->workload, &line);
-    mt_strbuf_addf(&line, ",\"evaluated\":%zu,\"known\":%zu,\"ok\":%zu,\"failed\":%zu,\"censored\":%zu,\"tied\":%zu,\"seconds\":%.3f", summary->evaluated, summary->known, summary->ok,
+    mt_strbuf_addf(&line, ",\"evaluated\":%zu,\"known\":%zu,\"ok\":%zu,\"failed\":%zu,\"censored\":%zu,\"tied\":%zu,\"seconds\":%.3f", summary->evaluated - summary->not_run, summary->known, summary->ok,
                    summary->failed, summary->censored, summary->tied, summary->seconds);
     mt_strbuf_addf(&line, ",\"interrupted\":%s,\"out_of_time\":%s", summary->end == MT_SUBJECT_INTERRUPTED ? "true" : "false", summary->end == MT_SUBJECT_OUT_OF_TIME ? "true" : "false");
     if (summary->is_flat) mt_strbuf_addf(&line, ",\"flat\":true,\"meant\":%zu,\"expected_gain\":%.6f", summary->meant, summary->expected_gain);

@@ -166,14 +166,24 @@ size_t mt_print_columns(const char *text)
     return columns;
 }
 
-/* Bytes of `text` that the next line takes, `room` columns at most where there is a place to break; without the space it breaks at. */
+/* Whether the word behind place `at` is longer than a line of `room` columns, wherever it begins. */
+static bool is_long_word(const char *text, size_t at, size_t room)
+{
+    text += at;
+    return strcspn(text + strspn(text, " "), " ") > room;
+}
+
+/* Bytes of `text` that the next line takes, `room` columns at most where there is a place to break; without the space it breaks at. A variant or a shape, which may be longer than any line, breaks behind
+ * a ';' between its values. */
 static size_t line_length(const char *text, size_t room, const char *behind)
 {
-    size_t columns = 0, best = 0;
+    size_t columns = 0, best = 0, between = 0;
     for (size_t i = 0; text[i]; i++) {
         bool may_break = text[i] == ' ' && i > 0 && text[i - 1] != ' ' && (!behind || strchr(behind, text[i - 1]));
         if (may_break && (columns <= room || !best)) best = i;
+        if (i > 0 && text[i - 1] == ';' && text[i] != ' ' && columns <= room) between = i;
         columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (columns > room && between > best && is_long_word(text, best, room)) return between;
         if (columns > room && best) return best;
     }
     return strlen(text);

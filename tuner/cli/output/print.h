@@ -46,7 +46,7 @@ void mt_print_option(mt_strbuf *command, const char *option, const char *value);
 size_t mt_print_columns(const char *text);
 
 /* Prints `text`, one paragraph, on lines of at most MT_PAGE_COLUMNS columns, each ended; those behind the first begin with `indent` spaces. A line ends at a space, or, with `behind`, only at a space
- * behind one of these characters. What has no such place stands on a longer line. */
+ * behind one of these characters; a word that is longer than a line also behind a ';'. What has no such place stands on a longer line. */
 void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *behind);
 
 typedef struct mt_table_item {

@@ -50,7 +50,7 @@ void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_o
     counts->total++;
     counts->by_kind[outcome->kind]++;
     if (outcome->kind == MT_OUTCOME_OK && variant) count_algorithm(counts, variant, outcome->timing.median_ns);
-    if (mt_outcome_is_failure(outcome->kind)) mt_reasons_add(&counts->reasons, outcome->kind, variant, outcome->text);
+    if (!mt_outcome_is_timed(outcome->kind)) mt_reasons_add(&counts->reasons, outcome->kind, variant, outcome->text);
 }
 
 void mt_summary_name(const mt_space *space, const mt_workload *workload, mt_strbuf *name)
@@ -261,13 +261,14 @@ static void print_counts(FILE *out, bool is_by_default, const mt_subject_summary
     mt_strbuf line = {0};
     if (is_by_default) print_line(out, "  Reference:  the default's own output (reference = default), itself unchecked");
     if (counts->search[0]) print_line(out, "  Search:     %s", counts->search);
-    mt_strbuf_addf(&line, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
+    mt_strbuf_addf(&line, "  Evaluated:  %zu in %s", summary->evaluated - summary->not_run, mt_print_seconds(summary->seconds, time, sizeof time));
     if (summary->known > summary->shared) mt_strbuf_addf(&line, ", %zu of them known from before", summary->known - summary->shared);
     if (summary->shared) mt_strbuf_addf(&line, ", %zu of them known from ", summary->shared);
     if (summary->shared) mt_print_clean(&line, summary->shared_path, 0);
     mt_strbuf_addf(&line, "; %zu ok", summary->ok);
     if (summary->censored) mt_strbuf_addf(&line, ", %zu stopped as too slow", summary->censored);
     if (summary->failed) mt_strbuf_addf(&line, ", %zu failed", summary->failed);
+    if (summary->not_run) mt_strbuf_addf(&line, ", %zu not run", summary->not_run);
     if (summary->yardstick) mt_strbuf_addf(&line, ", %zu of yardsticks", summary->yardstick);
     mt_strbuf_add(&line, summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
     print_line(out, "%s", mt_strbuf_text(&line));

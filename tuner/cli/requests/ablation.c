@@ -177,9 +177,13 @@ static void print_base(const base *b, mt_sources *sources, bool is_first)
     mt_print_clean(&text, b->shape, 0);
     mt_strbuf_add(&text, " · ");
     mt_print_clean(&text, b->workload, 0);
-    mt_strbuf_addf(&text, ", %s, %s\n  ", mt_l2_name(b->l2), mt_origin_name(b->origin));
+    mt_strbuf_addf(&text, ", %s, %s", mt_l2_name(b->l2), mt_origin_name(b->origin));
+    printf("%s", is_first ? "" : "\n");
+    mt_print_wrapped(stdout, mt_strbuf_text(&text), 2, NULL);
+    mt_strbuf_clear(&text);
+    mt_strbuf_add(&text, "  ");
     mt_print_knobs(&text, b->variant);
-    printf("%s%s\n", is_first ? "" : "\n", mt_strbuf_text(&text));
+    mt_print_wrapped(stdout, mt_strbuf_text(&text), 2, NULL);
     mt_strbuf_free(&text);
     for (size_t i = 0; i < table.columns; i++) mt_table_cell(&table, (const char *const[]){"knob", "time", "ratio", "error", "spills"}[i]);
     mt_table_cell(&table, "(itself)");
