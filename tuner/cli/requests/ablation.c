@@ -230,6 +230,7 @@ mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char
         keep_fastest(b);
         print_base(b, sources, i == 0);
     }
+    if (list.count) printf("\nA line is the fastest known variant in which that knob differs; all others that both have are equal.\n");
     *bases = list.count;
 done:
     for (size_t i = 0; i < list.count; i++) free_base(&list.items[i]);
