@@ -53,8 +53,8 @@ static void print_size(const mt_portfolio_view *view)
     const mt_predictor *predictor = view->predictor;
     size_t shapes = view->table->shape_count;
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%zu variant%s; on %zu of %zu shape%s the best of them is within %.0f %% of the best known, on the worst it takes %.2f×", predictor->member_count, plural(predictor->member_count),
-                   shapes - predictor->apart, shapes, plural(shapes), 100 * (view->options->within - 1), exp2(predictor->worst));
+    mt_strbuf_addf(&line, "%zu variant%s; on %zu of %zu shape%s %s within %.0f %% of the best known, on the worst it takes %.2f×", predictor->member_count, plural(predictor->member_count),
+                   shapes - predictor->apart, shapes, plural(shapes), predictor->member_count == 1 ? "it is" : "the best of them is", 100 * (view->options->within - 1), exp2(predictor->worst));
     if (predictor->apart != predictor->unserved) mt_strbuf_addf(&line, "; on %zu it is within %.0f %% of what one variant can reach for all workloads of the shape", shapes - predictor->unserved, 100 * (view->options->within - 1));
     if (predictor->is_exact && predictor->member_count > 1) mt_strbuf_add(&line, "; fewer variants do not suffice");
     print_line("Portfolio:", mt_strbuf_text(&line));
@@ -207,7 +207,7 @@ static void print_score(const char *name, const mt_predictor_score *score)
 static void print_alone(const mt_predictor_evaluation *e)
 {
     const mt_predictor_score *score = &e->alone;
-    if (score->count) printf("The predictor, or the default where it expects more of that, over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (score->count) printf("What lookup would have answered, over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
     if (e->several.count) printf("The fastest of %d offers, as `tune --quick` takes them: geomean %.3f×, worst %.3f×\n", MT_PREDICTOR_SEVERAL, exp2(e->several.mean), exp2(e->several.worst));
     if (e->bounded) printf("The bound for nine of ten cases held in %zu of %zu\n", e->within, e->bounded);
     if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
