@@ -56,11 +56,11 @@ mt_status mt_query_pruned(mt_store *store, const mt_filter *filter, mt_query_pru
 
 static void add_launch(sqlite3_stmt *statement, mt_strbuf *text)
 {
-    static const char *const names[] = {"", "grid ", "block ", "cluster ", "smem ", "carveout ", "cooperative ", "programmatic "};
+    static const struct { const char *name, *unit; } parts[] = {{"", ""}, {"grid ", ""}, {"block ", ""}, {"cluster ", ""}, {"smem ", " B"}, {"carveout ", " %"}, {"cooperative ", ""}, {"programmatic ", ""}};
     if (text->length) mt_strbuf_add_char(text, '\n');
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+    for (int i = 0; i < (int)(sizeof parts / sizeof *parts); i++) {
         const char *value = mt_sql_column_or_null(statement, i);
-        if (value) mt_strbuf_addf(text, "%s%s%s", i ? "  " : "", names[i], value);
+        if (value) mt_strbuf_addf(text, "%s%s%s%s", i ? "  " : "", parts[i].name, value, parts[i].unit);
     }
 }
 
