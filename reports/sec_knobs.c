@@ -98,7 +98,7 @@ static mt_status add_table(const mt_report_context *context, adder add, mt_doc *
     return MT_OK;
 }
 
-static const mt_explanation of_importances[] = {{"Values", NULL, "Values: how many of them variants of the winner's algorithm were timed with."}, {0}};
+static const mt_explanation of_importances[] = {{"Values", NULL, "Values: those with which variants of the winner's algorithm were timed."}, {0}};
 static const mt_explanation of_ablation[] = {
     {NULL, NULL, "Compared are the knobs that both variants have, as show --ablation does it: where another value brings other knobs with it, as another algorithm does, the fastest variant that has all others as the winner stands here, and where none has a time, one that failed."}, {0}};
 

@@ -112,7 +112,7 @@ for (const name of Object.keys(files)) {
 
 // Words of a section's notes, and how the column, the figure or the entry begins that they are about.
 const EXPLAINED = {
-  best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
+  best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['Tied', 'tied'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
   summary: [['× as fast', '× as fast'], ['floor', 'Floor'], ['Stopped', 'Stopped'], ['Not run', 'Not run']],
 };
 

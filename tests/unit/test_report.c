@@ -107,7 +107,7 @@ START_TEST(what_was_not_run_has_not_failed)
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Evaluations: 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 7\n- Stopped as too slow: 1 of 7\n- Not run: 1 of 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), " | 8 | 5 | 1 | 1 | 1 |\n"));
-    const char *convergence = strstr(mt_strbuf_text(&out), "**Evaluations until the best of all was nearly reached**"), *outcomes = strstr(mt_strbuf_text(&out), "**How evaluations ended, and what was not run**");
+    const char *convergence = strstr(mt_strbuf_text(&out), "**Evaluations until the fastest time of all was nearly reached**"), *outcomes = strstr(mt_strbuf_text(&out), "**How evaluations ended, and what was not run**");
     ck_assert_ptr_nonnull(convergence); /* the same number everywhere */
     ck_assert_ptr_nonnull(strstr(convergence, "| 8 |"));
     ck_assert_ptr_nonnull(outcomes);
