@@ -68,7 +68,7 @@ mt_status mt_query_launch_text(mt_store *store, int64_t measurement, mt_strbuf *
 {
     mt_status st;
     mt_sql_args rows = mt_sql_query(store, "SELECT json_extract(l.value, '$.entry'), trim(json_extract(l.value, '$.grid'), '[]'), trim(json_extract(l.value, '$.block'), '[]'), "
-                                    "trim(json_extract(l.value, '$.cluster'), '[]'), json_extract(l.value, '$.smem'), json_extract(l.value, '$.carveout'), json_extract(l.value, '$.cooperative'), "
+                                    "trim(json_extract(l.value, '$.cluster'), '[]'), json_extract(l.value, '$.smem'), nullif(json_extract(l.value, '$.carveout'), -1), json_extract(l.value, '$.cooperative'), "
                                     "json_extract(l.value, '$.programmatic') FROM measurement m JOIN json_each(CASE WHEN json_valid(m.launch_json) THEN m.launch_json ELSE '{}' END, '$.launches') l "
                                     "WHERE m.id = ? AND l.type = 'object'", MT_IN(MT_INT(measurement)), &st, err);
     while (mt_sql_each(store, &rows, "read launches", &st, err)) add_launch(rows.statement, text);

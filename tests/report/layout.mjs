@@ -131,7 +131,7 @@ test('what is shown is explained, and nothing else', async () => {
     }
     await view.close();
   }
-  for (const words of ['× as fast', 'The error', 'Launches', 'floor', 'Stopped', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
+  for (const words of ['× as fast', 'Tied', 'The error', 'Launches', 'floor', 'Stopped', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
 });
 
 test('a filter finds the GPU that a heading tells', async () => {
