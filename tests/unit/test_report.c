@@ -584,6 +584,19 @@ START_TEST(only_what_has_entries_is_explained)
         ck_assert_str_eq(doc.sections[0].blocks[2].text, cases[i].told);
         mt_doc_free(&doc);
     }
+    mt_doc doc = {.title = mt_strdup("title"), .source = mt_strdup("source")};
+    mt_strbuf page = {0};
+    mt_doc_section_begin(&doc, "one", "One");
+    mt_doc_table(&doc, "rows", "Caption", two);
+    mt_doc_fold(&doc, 0, 1, "More");
+    mt_doc_number(&doc, 1);
+    mt_doc_text(&doc, "even");
+    mt_doc_explain(&doc, "rows", list);
+    mt_format_html(&doc, &page); /* of what a page folds it says where it is */
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), ">Always. Of times.</p>"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), ">More: Of remarks.</p>"));
+    mt_strbuf_free(&page);
+    mt_doc_free(&doc);
 }
 END_TEST
 
