@@ -298,12 +298,17 @@ static mt_status free_algo(mt_import *import, mt_error *err)
 static mt_status finish(mt_import *import, mt_error *err)
 {
     mt_status st = MT_OK;
+    int64_t newest_unix_ms = 0;
+    bool is_dated = true;
     if (import->row_count == 0 && import->timeless) return MT_FAIL(err, MT_ERR_SYNTAX, "%s; none of the %zu results has one", import->why_timeless, import->timeless);
     if (import->row_count == 0) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: the %s holds no result", import->name, import->about.format);
     for (size_t i = 0; i < import->knob_count; i++)
         if (!import->knobs[i].has_order) MT_TRY(sort_values(import, i, err));
-    for (size_t i = 0; i < import->row_count; i++)
-        if (import->rows[i].unix_ms > import->about.newest_unix_ms) import->about.newest_unix_ms = import->rows[i].unix_ms;
+    for (size_t i = 0; i < import->row_count; i++) {
+        is_dated = is_dated && import->rows[i].unix_ms;
+        if (import->rows[i].unix_ms > newest_unix_ms) newest_unix_ms = import->rows[i].unix_ms;
+    }
+    import->about.newest_unix_ms = is_dated ? newest_unix_ms : 0;
     import->about.gpu = import->gpu;
     import->about.kernel = import->kernel;
     import->about.problem = import->problem;

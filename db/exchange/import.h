@@ -24,7 +24,7 @@ typedef struct mt_import_about {
     size_t results;
     size_t timeless;        /* results that worked and have no time: left out; `why_timeless` names the first with its line. NULL = none */
     const char *why_timeless;
-    int64_t newest_unix_ms; /* 0 = unknown */
+    int64_t newest_unix_ms; /* 0 = unknown: some result has no date */
     bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */
     bool has_line1;         /* no recording, but it says what line 1 of one does: a T4 file that this tool wrote, which is to have another name */
     bool is_unfinished;     /* it is cut short, or the run that wrote it did not close it: what is complete is taken */

@@ -117,6 +117,21 @@ static void tell_changes(const import_values *values, const char *file, const mt
     mt_strbuf_free(&problem);
 }
 
+/* Another tool's file does not say which state of the source it is of: results of two files of one kernel rank together. */
+static mt_status tell_mixed(const importing *im, const char *file, const void *bytes, size_t length, mt_error *err)
+{
+    mt_recording_mixed mixed;
+    mt_strbuf name = {0};
+    mt_status st = mt_recording_find_mixed(im->store, bytes, length, &mixed, err);
+    if (mixed.count) mt_print_clean(&name, mixed.name, 0);
+    if (mixed.count)
+        mt_log_warn("%s: is of the same kernel, GPU and shape as %s, of which %lld result%s still count%s: they rank together. If the kernel was edited in between, import one of them as another kernel, by --name and --space-out",
+                    file, mt_strbuf_text(&name), (long long)mixed.count, mixed.count == 1 ? "" : "s", mixed.count == 1 ? "s" : "");
+    mt_strbuf_free(&name);
+    mt_free(mixed.name);
+    return st;
+}
+
 static mt_status import_file(importing *im, const char *file, mt_error *err)
 {
     const import_values *values = im->values;
@@ -142,6 +157,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
         goto done;
     }
     MT_TRY(values->output ? write_output(im, bytes, length, err) : take(im, file, bytes, length, origin, err));
+    if (!about->is_recording && im->store) MT_TRY(tell_mixed(im, file, bytes, length, err));
     if (!about->is_recording) print_next(im, about, &results, origin);
 done:
     if (st != MT_OK) mt_text_one_line(err->message, strlen(err->message)); /* names and values of the file stand in it */
