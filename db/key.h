@@ -27,6 +27,8 @@ bool mt_key_has_names(const char *pairs, const char *names);
 /* Whether pages, tables and summaries tell a variant's pair, "A=1" of `length` bytes: they leave out those that such a text of defaults has. The algorithm is told always: it is the variant's name. Without
  * defaults, "" or NULL, all are. */
 bool mt_key_is_told(const char *pair, size_t length, const char *defaults);
+/* What keeps a name from being that of a knob or a shape value: a word of the expression language, "device", or the beginning of the tool's own macros, "MT_". NULL = nothing. */
+const char *mt_key_taken_by(const char *name);
 /* Reads [-]digits, as such texts hold them. Returns what follows; NULL, and *value is left alone, where there are no digits or int64 overflows. */
 const char *mt_key_int(const char *text, int64_t *value);
 

@@ -83,7 +83,7 @@ static mt_status write_output(const importing *im, const void *bytes, size_t len
 
 static void print_next(const importing *im, const mt_import_about *about, const mt_results *results, mt_origin origin)
 {
-    mt_tell("%zu results of a %s\nSearch space: %s\n", about->results, about->format, mt_strbuf_text(&results->space_path));
+    mt_tell("%zu result%s of a %s\nSearch space: %s\n", about->results, about->results == 1 ? "" : "s", about->format, mt_strbuf_text(&results->space_path));
     if (origin != MT_ORIGIN_RECORDED || im->values->output) return;
     mt_strbuf command = {0};
     char gpu[sizeof results->model + sizeof "recorded:"];
@@ -105,6 +105,15 @@ static void tell_objective(const char *file, const char *objective)
     mt_strbuf_free(&name);
 }
 
+/* Words that names of the file stand in. */
+static void tell_clean(const char *file, const char *words)
+{
+    mt_strbuf text = {0};
+    mt_print_clean(&text, words, 0);
+    mt_log_warn("%s: %s", file, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
 /* What of the file became something else than it says. */
 static void tell_changes(const import_values *values, const char *file, const mt_import_about *about)
 {
@@ -113,7 +122,8 @@ static void tell_changes(const import_values *values, const char *file, const mt
     if (about->unread_problem && !values->problem)
         mt_log_warn("%s: its problem_size is %s, which is no number and no list of numbers: the shape is called default; --problem-size N,N says what it is", file, mt_strbuf_text(&problem));
     if (about->why_timeless) mt_log_warn("%s; %zu result%s left out", about->why_timeless, about->timeless, about->timeless == 1 ? " is" : "s like it are");
-    if (about->is_algo_renamed) mt_log_warn("%s: its parameter ALGO has values that are no names; it is the knob ALGO_ here, since ALGO names the algorithms", file);
+    if (about->why_odd) mt_log_warn("%s; there %s %zu such result%s", about->why_odd, about->odd == 1 ? "is" : "are", about->odd, about->odd == 1 ? "" : "s");
+    if (about->renamed) tell_clean(file, about->renamed);
     mt_strbuf_free(&problem);
 }
 
@@ -125,7 +135,7 @@ static mt_status tell_mixed(const importing *im, const char *file, const void *b
     mt_status st = mt_recording_find_mixed(im->store, bytes, length, &mixed, err);
     if (mixed.count) mt_print_clean(&name, mixed.name, 0);
     if (mixed.count)
-        mt_log_warn("%s: is of the same kernel, GPU and shape as %s, of which %lld result%s still count%s: they rank together. If the kernel was edited in between, import one of them as another kernel, by --name and --space-out",
+        mt_log_warn("%s: is of the same kernel, GPU and shape as %s, of which %lld result%s still count%s: they rank together. If the kernel was edited in between, import one of them as another kernel, by --name",
                     file, mt_strbuf_text(&name), (long long)mixed.count, mixed.count == 1 ? "" : "s", mixed.count == 1 ? "s" : "");
     mt_strbuf_free(&name);
     mt_free(mixed.name);
