@@ -38,3 +38,8 @@ mt import dated.json --db dated.sqlite --space-out dated.ini
 mt --gpu recorded:a10 --space dated.ini --recordings dated.sqlite --db dated-tuned.sqlite --quiet >/dev/null
 "$tool" export --t4 --db dated-tuned.sqlite -o - | grep -o '^{"timestamp":"2024[^"]*"\|"times":{[^}]*}'
 "$tool" export --t4 --db dated-tuned.sqlite -o - | grep -c '^{"timestamp":"2024'
+note "an import that fails leaves no search space behind"
+cache '"64": {"block": 64, "time": 1}' | sed 's/saxpy/limited/' >limited.json
+(ulimit -f 8; "$tool" import limited.json --db limited.sqlite >/dev/null 2>&1); echo "exit $?, $(find . -name 'limited.ini' | wc -l) search spaces"
+note "of failures, that no row matches is not said of validated ones"
+mt show --failures --shape nowhere --db dated-tuned.sqlite

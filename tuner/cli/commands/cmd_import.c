@@ -167,6 +167,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
         goto done;
     }
     MT_TRY(values->output ? write_output(im, bytes, length, err) : take(im, file, bytes, length, origin, err));
+    if (!about->is_recording) MT_TRY(mt_results_write_space(&results, err));
     if (!about->is_recording && im->store) MT_TRY(tell_mixed(im, file, bytes, length, err));
     if (!about->is_recording) print_next(im, about, &results, origin);
 done:
