@@ -147,7 +147,9 @@ build() { cmake --build build -j "$(jobs)" || die "building failed"; }
 
 # --- the two actions -------------------------------------------------------------------------------------------------
 
-has_gpu() { [ -e /proc/driver/nvidia/version ] || { has nvidia-smi && nvidia-smi -L >/dev/null 2>&1; }; }
+# A container may have the driver's library alone.
+has_driver() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1 '; }
+has_gpu() { [ -e /proc/driver/nvidia/version ] || { has nvidia-smi && nvidia-smi -L >/dev/null 2>&1; } || has_driver; }
 
 # A machine with a GPU is for measuring: recorded figures of another one are not what its owner asked for.
 refuse_replay() { # what the tool said of the compiler

@@ -288,6 +288,16 @@ bool mt_key_is_default(const char *variant, const char *defaults)
     return *variant;
 }
 
+const char *mt_key_taken_by(const char *name)
+{
+    static const char *const words[] = {"device", "true", "false"}, *const beginnings[] = {"SHAPE_", "WORKLOAD_", "MT_"};
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(name, words[i]) == 0) return words[i];
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0) return beginnings[i];
+    }
+    return NULL;
+}
+
 const char *mt_key_int(const char *text, int64_t *value)
 {
     bool is_negative = *text == '-';

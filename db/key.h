@@ -29,6 +29,8 @@ bool mt_key_has_names(const char *pairs, const char *names);
 bool mt_key_is_told(const char *pair, size_t length, const char *defaults);
 /* Whether all of a variant's pairs are among the defaults. */
 bool mt_key_is_default(const char *variant, const char *defaults);
+/* What keeps a name from being that of a knob or a shape value: a word of the expression language, "device", or the beginning of the tool's own macros, "MT_". NULL = nothing. */
+const char *mt_key_taken_by(const char *name);
 /* Reads [-]digits, as such texts hold them. Returns what follows; NULL, and *value is left alone, where there are no digits or int64 overflows. */
 const char *mt_key_int(const char *text, int64_t *value);
 

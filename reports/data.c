@@ -185,8 +185,8 @@ static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *e
     st = find_arm(s, m->outcome.proposed_by, &rows[s->count - 1].arm, err);
     if (st != MT_OK) return st;
     bool is_run = mt_outcome_is_run(m->outcome.kind), is_imported = data->import_count && bsearch(&m->session, data->imports, data->import_count, sizeof *data->imports, by_id);
-    rows[s->count - 1].is_clocked = !is_imported;
-    s->is_clocked = s->is_clocked || !is_imported;
+    rows[s->count - 1].is_clocked = !is_imported && m->origin == MT_ORIGIN_MEASURED;
+    s->is_clocked = s->is_clocked || rows[s->count - 1].is_clocked;
     s->evaluations += is_run;
     data->evaluations += is_run;
     data->rows++;

@@ -6,7 +6,7 @@
 
 #include "reports/data.h"
 
-/* `seconds`: NAN where no session measured: when an import's rows were stored, or their file says, is no clock of a search. */
+/* `seconds`: NAN where no session measured: when the rows of an import or a replay were stored, or recorded, is no clock of a search. */
 typedef struct mt_timeline { int64_t session, last_ms; size_t evaluation; double seconds; } mt_timeline;
 
 static inline mt_timeline mt_timeline_begin(const mt_report_subject *subject) { return (mt_timeline){.session = -1, .seconds = subject->is_clocked ? 0 : NAN}; }

@@ -92,12 +92,16 @@ static void add_configuration(mt_strbuf *json, const char *variant)
 
 static void add_times(mt_strbuf *json, const mt_outcome *outcome)
 {
-    add_ms(json, ",\"times\":{\"compilation_time\":", (double)outcome->compile_ns);
-    add_ms(json, ",\"framework\":", (double)outcome->wait_ns);
-    add_ms(json, ",\"search_algorithm\":", 0);
-    add_ms(json, ",\"validation\":", (double)outcome->validate_ns);
+    const struct { const char *name; int64_t ns; } parts[] = {{"compilation_time", outcome->compile_ns}, {"framework", outcome->wait_ns}, {"validation", outcome->validate_ns}};
+    mt_strbuf_add(json, ",\"times\":{");
+    size_t begin = json->length;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (!parts[i].ns) continue; /* it was not done, or nobody knows */
+        mt_strbuf_addf(json, "%s\"%s\":", json->length > begin ? "," : "", parts[i].name);
+        mt_json_number(json, (double)parts[i].ns / 1e6, 17);
+    }
     if (outcome->sample_ns) {
-        mt_strbuf_add(json, ",\"runtimes\":[");
+        mt_strbuf_add(json, json->length > begin ? ",\"runtimes\":[" : "\"runtimes\":[");
         for (uint32_t i = 0; i < outcome->timing.samples; i++) add_ms(json, i ? "," : "", (double)outcome->sample_ns[i]);
         mt_strbuf_add_char(json, ']');
     }

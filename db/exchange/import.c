@@ -10,6 +10,7 @@
 #include "db/exchange/gzip.h"
 #include "db/exchange/import_internal.h"
 #include "db/exchange/recording_line.h"
+#include "db/key.h"
 #include "db/row_json.h"
 #include "db/store/measurement.h"
 #include "tuner/base/alloc.h"
@@ -181,6 +182,19 @@ mt_status mt_import_drop_row(mt_import *import, const mt_json_span *key, int64_t
     return (import->why_timeless = mt_strdup(why.message)) ? MT_OK : mt_no_memory(import->name, err);
 }
 
+mt_status mt_import_note_odd(mt_import *import, const mt_json_span *key, int64_t line, mt_error *err, const char *format, ...)
+{
+    char text[400];
+    mt_error why;
+    va_list args;
+    if (import->odd++) return MT_OK;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    mt_import_fail(import, key, line, &why, "%s", text);
+    return (import->why_odd = mt_strdup(why.message)) ? MT_OK : mt_no_memory(import->name, err);
+}
+
 mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err)
 {
     for (size_t i = 0; i < import->knob_count; i++)
@@ -280,39 +294,74 @@ static mt_status sort_values(mt_import *import, size_t number, mt_error *err)
     return ok ? MT_OK : mt_no_memory(import->name, err);
 }
 
-/* ALGO is the knob of the algorithms, whose values are names. Another tool's parameter of that name may have others, and is called ALGO_ then. */
-static mt_status free_algo(mt_import *import, mt_error *err)
+/* Why another tool's name can't be that of a knob here, to stand behind "since"; "" = it can. */
+static void why_not_a_knob(const mt_import *import, const mt_import_knob *knob, char *why, size_t size)
 {
-    mt_import_knob *algo = mt_import_find_knob(import, "ALGO");
-    bool has_names = true;
-    for (size_t i = 0; algo && i < algo->value_count; i++) has_names = has_names && mt_text_is_identifier(algo->values[i], strlen(algo->values[i]));
-    if (!algo || has_names || import->own.line1 || mt_import_find_knob(import, "ALGO_")) return MT_OK;
-    char *name = mt_strdup("ALGO_");
-    if (!name) return mt_no_memory(import->name, err);
-    mt_free(algo->name);
-    algo->name = name;
-    import->about.is_algo_renamed = true;
-    return MT_OK;
+    const char *taken = mt_key_taken_by(knob->name);
+    bool has_names = strcmp(knob->name, "ALGO") == 0;
+    for (size_t i = 0; has_names && i < knob->value_count; i++) has_names = mt_text_is_identifier(knob->values[i], strlen(knob->values[i]));
+    *why = '\0';
+    if (taken) snprintf(why, size, taken[strlen(taken) - 1] == '_' ? "names that start with %s are the tool's macros" : "%s is a word of the expression language", taken);
+    else if (strcmp(knob->name, "ALGO") == 0 && !has_names) snprintf(why, size, "ALGO names the algorithms, and its values are no names");
+    else if (import->problem && strcmp(knob->name, "problem_size") == 0) snprintf(why, size, "the shape has a value of that name");
+    else if (!mt_text_is_identifier(knob->name, strlen(knob->name))) snprintf(why, size, "a knob's name has letters, digits and _ alone");
+}
+
+/* "device" is the knob device_, "block size" is block_size_, "MT_X" is KNOB_MT_X_. */
+static char *free_name(const mt_import *import, const char *name)
+{
+    mt_strbuf text = {0};
+    const char *taken = mt_key_taken_by(name);
+    if ((taken && taken[strlen(taken) - 1] == '_') || !mt_text_is_identifier(name, 1)) mt_strbuf_add(&text, "KNOB_");
+    for (const char *at = name; *at; at++) mt_strbuf_add_char(&text, mt_text_is_identifier(at, 1) || (*at >= '0' && *at <= '9') ? *at : '_');
+    do mt_strbuf_add_char(&text, '_');
+    while (!text.failed && mt_import_find_knob((mt_import *)import, mt_strbuf_text(&text)));
+    return mt_strbuf_take(&text);
+}
+
+/* A cache is of use whatever its parameters are called: one whose name can't be a knob's has another here, and that is told. */
+static mt_status free_names(mt_import *import, mt_error *err)
+{
+    for (size_t i = 0; i < import->knob_count && !import->own.line1; i++) {
+        mt_import_knob *knob = &import->knobs[i];
+        char why[80];
+        why_not_a_knob(import, knob, why, sizeof why);
+        if (!*why) continue;
+        char *name = free_name(import, knob->name);
+        if (!name) return mt_no_memory(import->name, err);
+        mt_strbuf_addf(&import->renamed, "%sits parameter \"%.60s\" is the knob %s here, since %s", import->renamed.length ? "; " : "", knob->name, name, why);
+        mt_free(knob->name);
+        knob->name = name;
+    }
+    import->about.renamed = import->renamed.length ? mt_strbuf_text(&import->renamed) : NULL;
+    return import->renamed.failed ? mt_no_memory(import->name, err) : MT_OK;
 }
 
 static mt_status finish(mt_import *import, mt_error *err)
 {
     mt_status st = MT_OK;
+    int64_t newest_unix_ms = 0;
+    bool is_dated = true;
     if (import->row_count == 0 && import->timeless) return MT_FAIL(err, MT_ERR_SYNTAX, "%s; none of the %zu results has one", import->why_timeless, import->timeless);
     if (import->row_count == 0) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: the %s holds no result", import->name, import->about.format);
     for (size_t i = 0; i < import->knob_count; i++)
         if (!import->knobs[i].has_order) MT_TRY(sort_values(import, i, err));
-    for (size_t i = 0; i < import->row_count; i++)
-        if (import->rows[i].unix_ms > import->about.newest_unix_ms) import->about.newest_unix_ms = import->rows[i].unix_ms;
+    for (size_t i = 0; i < import->row_count; i++) {
+        is_dated = is_dated && import->rows[i].unix_ms;
+        if (import->rows[i].unix_ms > newest_unix_ms) newest_unix_ms = import->rows[i].unix_ms;
+    }
+    import->about.newest_unix_ms = is_dated ? newest_unix_ms : 0;
     import->about.gpu = import->gpu;
     import->about.kernel = import->kernel;
     import->about.problem = import->problem;
     import->about.unread_problem = import->unread_problem;
-    MT_TRY(free_algo(import, err));
+    MT_TRY(free_names(import, err));
     import->about.objective = import->objective;
     import->about.results = import->row_count;
     import->about.timeless = import->timeless;
     import->about.why_timeless = import->why_timeless;
+    import->about.odd = import->odd;
+    import->about.why_odd = import->why_odd;
     if (!import->own.line1) return MT_OK;
     import->about.has_line1 = true;
     import->about.shape = import->own.shape;
@@ -433,6 +482,7 @@ void mt_import_close(mt_import *import)
     mt_store_close(import->parser);
     mt_strbuf_free(&import->value);
     mt_strbuf_free(&import->recording);
+    mt_strbuf_free(&import->renamed);
     char *const of_line1[] = {import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.l2, import->own.standard, import->own.baseline};
     for (size_t i = 0; i < sizeof of_line1 / sizeof of_line1[0]; i++) mt_free(of_line1[i]);
     mt_free(import->gpu);
@@ -441,6 +491,7 @@ void mt_import_close(mt_import *import)
     mt_free(import->unread_problem);
     mt_free(import->objective);
     mt_free(import->why_timeless);
+    mt_free(import->why_odd);
     mt_free(import->unpacked);
     mt_free(import->bytes);
     mt_free(import);

@@ -18,13 +18,15 @@ typedef struct mt_import_about {
     const char *kernel;
     const char *problem;    /* its size, "4096, 4096" */
     const char *unread_problem; /* a size that is no number and no list of numbers, as the file has it; NULL = none */
-    bool is_algo_renamed;   /* its parameter ALGO, whose values are no names, is the knob ALGO_ */
+    const char *renamed;    /* which parameters have another name here, and why; NULL = none */
     const char *shape, *shape_key, *workload, *workload_key; /* of a T4 file that this tool wrote; NULL = the file does not say it */
     const char *objective;  /* what the file's tool looked for, where that was not the time that ranks here; NULL = the time, or the file does not say it */
     size_t results;
     size_t timeless;        /* results that worked and have no time: left out; `why_timeless` names the first with its line. NULL = none */
     const char *why_timeless;
-    int64_t newest_unix_ms; /* 0 = unknown */
+    size_t odd;             /* results whose time is neither a number nor the name of a failure: failures here; `why_odd` names the first with its line. NULL = none */
+    const char *why_odd;
+    int64_t newest_unix_ms; /* 0 = unknown: some result has no date */
     bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */
     bool has_line1;         /* no recording, but it says what line 1 of one does: a T4 file that this tool wrote, which is to have another name */
     bool is_unfinished;     /* it is cut short, or the run that wrote it did not close it: what is complete is taken */

@@ -55,6 +55,7 @@ struct mt_import {
     const char *text;        /* what is read: bytes, or unpacked */
     size_t length;
     char *unpacked;
+    mt_strbuf renamed;       /* about.renamed */
     mt_strbuf recording;     /* made of a T4 file of this tool */
     mt_import_about about;
     bool is_cut;             /* it ends behind the last result that is whole */
@@ -68,6 +69,8 @@ struct mt_import {
     size_t row_count, row_capacity;
     size_t timeless;         /* rows that were left out for lack of a time */
     char *why_timeless;      /* of the first */
+    size_t odd;              /* results that are taken for failures, though they name none */
+    char *why_odd;           /* of the first */
 };
 
 /* "FILE:LINE: entry KEY: …". */
@@ -88,6 +91,8 @@ mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *er
 mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
 /* Takes the last row away again, which has no time; the text says what was expected. */
 mt_status mt_import_drop_row(mt_import *import, const mt_json_span *key, int64_t line, const char *text, mt_error *err);
+/* A value that is not what the format has; the text says what became of it. */
+mt_status mt_import_note_odd(mt_import *import, const mt_json_span *key, int64_t line, mt_error *err, const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* A time of the file, which is a number. */
 typedef struct mt_import_value {
     double number, unit_ns;

@@ -3,6 +3,7 @@
 
 #include "db/exchange/import_internal.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 /* ---- above the entries ---- */
 
@@ -131,12 +132,16 @@ static mt_status fail_as(const mt_import *import, mt_import_row *row, const char
     return (row->text = mt_strdup(word)) ? MT_OK : mt_no_memory(import->name, err);
 }
 
-/* A number, or a word for a failure. Other types (null, NaN) are failures without a word. */
+/* A number, or a word for a failure. null (NaN is read as it) is a failure without a word; what is none of these is one too, and told. */
 static mt_status take_time(mt_import *import, mt_import_row *row, const char *type, sqlite3_stmt *statement, const mt_json_span *key, mt_error *err)
 {
+    const char *text = mt_sql_column(statement, 2);
+    bool is_word = strcmp(type, "text") == 0 && mt_text_is_identifier(text, strlen(text));
     const mt_import_value value = {sqlite3_column_double(statement, 2), import->unit_ns, mt_import_unit(import), "$.time", key, key->line};
     if (strcmp(type, "integer") == 0 || strcmp(type, "real") == 0) return mt_import_time(import, &value, row, err);
-    return fail_as(import, row, strcmp(type, "text") == 0 ? mt_sql_column(statement, 2) : "no time", err);
+    if (is_word || strcmp(type, "null") == 0) return fail_as(import, row, is_word ? text : "no time", err);
+    mt_status st = mt_import_note_odd(import, key, key->line, err, "\"time\" is the %s %.60s, expected a number or the name of a failure: it counts as a failure", type, text);
+    return st == MT_OK ? fail_as(import, row, "no time", err) : st;
 }
 
 static int64_t nanoseconds(const mt_import *import, sqlite3_stmt *statement)

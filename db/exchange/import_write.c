@@ -27,6 +27,7 @@ static char *variant_name(const char *kernel)
     if (*kernel >= '0' && *kernel <= '9') mt_strbuf_add_char(&name, '_');
     for (const char *at = kernel; *at; at++) mt_strbuf_add_char(&name, mt_text_is_identifier(at, 1) || (*at >= '0' && *at <= '9') ? *at : '_');
     if (!name.length) mt_strbuf_add(&name, "kernel");
+    if (!name.failed && mt_key_taken_by(mt_strbuf_text(&name))) mt_strbuf_add_char(&name, '_');
     return mt_strbuf_take(&name);
 }
 

@@ -21,4 +21,11 @@ mt_status mt_recording_write(const char *path, const mt_strbuf *text, mt_error *
  * (by content) that was imported with this origin before is left alone. Winners are refreshed. */
 mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, int64_t *left_out, mt_error *err);
 
+/* Another file whose results count together with those that such bytes gave: of the same kernel, GPU and shape. *count of its variants' results count; 0 = there is none. */
+typedef struct mt_recording_mixed {
+    char *name; /* mt_free; as it was imported */
+    int64_t count;
+} mt_recording_mixed;
+mt_status mt_recording_find_mixed(mt_store *store, const void *bytes, size_t length, mt_recording_mixed *mixed, mt_error *err);
+
 #endif

@@ -556,3 +556,12 @@ done:
     mt_strbuf_free(&import.final);
     return st;
 }
+
+mt_status mt_recording_find_mixed(mt_store *store, const void *bytes, size_t length, mt_recording_mixed *mixed, mt_error *err)
+{
+    const mt_hash hash = mt_hash_bytes(bytes, length);
+    *mixed = (mt_recording_mixed){0};
+    return mt_sql_one(store, "SELECT s.space_path, count(*) FROM current_result c JOIN measurement m ON m.id = c.newest_id JOIN session s ON s.id = m.session_id "
+                             "WHERE s.command = 'import' AND s.source_hash <> ?1 AND c.subject_id IN (SELECT m.subject_id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.source_hash = ?1) "
+                             "GROUP BY s.id ORDER BY s.id DESC LIMIT 1", "look for other imports", MT_IN(MT_TEXT(hash.hex)), MT_OUT(MT_TO_TEXT(&mixed->name), MT_TO_INT(&mixed->count)), err);
+}

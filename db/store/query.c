@@ -201,8 +201,8 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
 mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, sum(" MT_IS_RUN("m") ") FROM device d JOIN subject s ON s.device_id = d.id "
-                                    "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
+    mt_sql_args rows = mt_sql_query(store, "SELECT d.key, d.name, d.facts_json, count(c.measurement_id) FROM device d JOIN subject s ON s.device_id = d.id "
+                                    "JOIN current_result c ON c.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
                                     MT_IN(MT_TEXT(origin ? mt_origin_name(*origin) : NULL)), &st, err);
     while (mt_sql_each(store, &rows, "read devices", &st, err)) {
         mt_device_row row = {.key = mt_sql_column(rows.statement, 0), .name = mt_sql_column(rows.statement, 1), .facts_json = mt_sql_column(rows.statement, 2)};
@@ -265,7 +265,7 @@ mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char
 
 mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err)
 {
-    static const char sql[] = "SELECT ifnull(group_concat(CASE WHEN json_type(p.value, '$.default') = 'integer' AND json_extract(p.value, '$.default') >= 0 THEN " /* else a stranger's: none */
+    static const char sql[] = "SELECT ifnull(group_concat(CASE WHEN json_type(p.value, '$.default') = 'integer' AND json_extract(p.value, '$.default') >= 0 AND json_type(p.value, '$.no_default') IS NULL THEN " /* below 0: a stranger's, none */
                               "json_extract(p.value, '$.name') || '=' || json_extract(p.value, '$.values[' || json_extract(p.value, '$.default') || ']') END, ';'), '') "
                               "FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.params') p WHERE k.name = ? AND k.key = ? AND p.type = 'object'";
     return mt_sql_one(store, sql, "read a kernel's knobs", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(usual)), err);

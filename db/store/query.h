@@ -27,8 +27,8 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
 /* All measurements in the order they were stored. */
 mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 
-/* GPUs with at least one measurement of the origin (NULL = any), for "recorded GPUs: …". */
-typedef mt_status (*mt_query_device_callback)(void *context, const mt_device_row *row, int64_t measurements, mt_error *err);
+/* GPUs with at least one measurement of the origin (NULL = any), for "recorded GPUs: …". `variants`: those that have a result, of all subjects together. */
+typedef mt_status (*mt_query_device_callback)(void *context, const mt_device_row *row, int64_t variants, mt_error *err);
 mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err);
 
 /* Counts of outcomes by kind for a filter. counts[MT_OUTCOME_KIND_COUNT]. */
@@ -42,7 +42,7 @@ mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key
 
 /* Whether outputs of a state of a kernel's source were compared with what its default variant computes (`reference = default`), and not with a reference of its own. */
 mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char *key, bool *is_by_default, mt_error *err);
-/* The knobs of a state of a kernel's source with their default values, "ALGO=direct;CPB=8", whatever conditions they have; "" where the file does not know its programs. mt_free *usual. */
+/* The knobs of a state of a kernel's source with their default values, "ALGO=direct;CPB=8", whatever conditions they have; "" where they have none, or the file does not know its programs. mt_free *usual. */
 mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err);
 
 typedef struct mt_session_info {

@@ -55,6 +55,7 @@ typedef struct mt_result {
     const mt_metric *metrics;       /* that follow from the model, source "model"; kept where there is a time */
     size_t metric_count;
     int64_t evaluation;
+    int64_t measured_unix_ms;       /* 0 = now */
     const mt_outcome *outcome;
 } mt_result;
 

@@ -41,7 +41,7 @@ done:
 /* One that breaks the rules of rows is named and left out; the session goes on. */
 static mt_status insert_result(mt_store *store, int64_t session, const mt_result *result, mt_error *err)
 {
-    mt_status st = mt_measurement_insert(store, session, 0, result, err);
+    mt_status st = mt_measurement_insert(store, session, result->measured_unix_ms, result, err);
     if (st == MT_OK || !mt_store_refused_row(store)) return st;
     mt_log_warn("%s; the row of %s is left out", err->message, result->variant);
     return MT_OK;

@@ -84,6 +84,10 @@ grep -q '^tuned' out && fail "replays a recording on a machine with a GPU"
 attempt 3 FAKE_NVRTC=true ./bootstrap.sh run --yes # the library alone, without headers, compiles nothing either
 grep -q '^tuned' out && fail "replays a recording where only headers are missing"
 stand_in nvidia-smi 'exit 9'
+stand_in ldconfig 'echo "	libcuda.so.1 (libc6,x86-64) => /usr/local/nvidia/lib64/libcuda.so.1"'
+attempt 3 ./bootstrap.sh run --yes # a container that has the driver's library and no more
+grep -q '^tuned' out && fail "replays a recording where there is the driver's library alone"
+stand_in ldconfig 'echo "	libcudart.so.13 (libc6,x86-64) => /usr/local/cuda/lib64/libcudart.so.13"'
 if [ ! -e /proc/driver/nvidia/version ]; then
   attempt 0 ./bootstrap.sh run --yes
   grep -q '^tuned tune --gpu recorded:' out || fail "does not replay where there is no GPU"

@@ -51,7 +51,7 @@ END_TEST
 START_TEST(gpus_that_people_have_are_known)
 {
     static const char *const names[] = {
-        "a10", "a16", "a2", "a30", "a40", "l4", "l40", "l40s", "v100-sxm2-16g", "v100-sxm2-32g", "v100-pcie-16g", "v100-pcie-32g", "t4", "rtx2080ti", "rtx3060", "rtx3090", "rtx4060", "rtx4070",
+        "a10", "a16", "a2", "a30", "a800", "h800", "l20", "rtx2080super", "rtx3050", "rtx3070ti", "rtx3090ti", "rtx4050", "rtx5050", "a40", "l4", "l40", "l40s", "v100-sxm2-16g", "v100-sxm2-32g", "v100-pcie-16g", "v100-pcie-32g", "t4", "rtx2080ti", "rtx3060", "rtx3090", "rtx4060", "rtx4070",
         "rtx4080", "rtx4090", "rtx5060", "rtx5070", "rtx5080", "rtx5090", "a6000", "a5000", "a4000", "rtx6000ada", "rtxpro6000", "h20", "h100", "h200", "gh200", "b200", "b300", "gb200", "orin", "thor",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) ck_assert_int_gt(load(names[i]).sm_count, 0);

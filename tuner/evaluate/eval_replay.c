@@ -16,6 +16,7 @@
 struct recorded {
     mt_point point;
     char *launch_json;
+    int64_t measured_unix_ms;
     mt_outcome outcome;
     size_t order; /* as stored: the newest of a variant counts */
 };
@@ -157,7 +158,7 @@ static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *
     if (!rows) return mt_no_memory("recording", err);
     self->rows = rows;
     struct recorded *copy = &rows[self->count];
-    *copy = (struct recorded){.order = self->count};
+    *copy = (struct recorded){.order = self->count, .measured_unix_ms = row->created_unix_ms};
     if (mt_point_parse(self->spec, row->variant, &copy->point, &stranger) != MT_OK) {
         if (self->strangers++ == 0) self->stranger = stranger;
         return MT_OK;
@@ -319,7 +320,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *trial, mt_error *err
     eval_replay *self = from_base(base);
     const struct recorded *row = find_row(self, trial->variant);
     if (!row) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s is not recorded", trial->variant); /* no point of the recorded space */
-    mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->id, .launch_json = mt_strdup(row->launch_json)};
+    mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->id, .measured_unix_ms = row->measured_unix_ms, .launch_json = mt_strdup(row->launch_json)};
     mt_status st = copy_outcome(&row->outcome, &event.outcome, err);
     if (st == MT_OK)
         mt_event_queue_push(&self->events, &event);

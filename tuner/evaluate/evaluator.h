@@ -48,6 +48,7 @@ typedef struct mt_event {
     int64_t worker_pid;     /* READY: of the first GPU's worker, where worker_pid() is not given */
     size_t device;          /* DONE, LOST: which GPU */
     mt_outcome outcome;     /* DONE; ownership passes to the receiver (mt_outcome_free) */
+    int64_t measured_unix_ms; /* DONE: when it was recorded; 0 = now */
     char *launch_json;      /* DONE; may be NULL; mt_free */
     char *cubin_path;       /* DONE with OK: where the cubin lies; may be NULL (a recording); mt_free */
     mt_hash code;           /* DONE, where nothing but compiling is done: of what the launches can run and read of the cubin; "" = not known */

@@ -35,6 +35,7 @@ static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_alg
         MT_TRY(add_kernel(needs, launches[i].entry, algorithm ? algorithm->name : NULL, from->arg_count, mt_spec_place(spec, from->args_line), &kernel, err));
         kernel->named = mt_spec_place(spec, entry_line(spec, from, algorithm));
         kernel->launch = launches[i];
+        kernel->is_made = !algorithm && from->args_line == spec->reference_line;
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
     }
 done:
@@ -167,11 +168,14 @@ static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size
         if (kernel->bytes[i] == declared.bytes[i]) continue;
         add_place(&kernel->place, why);
         mt_strbuf_addf(why, "%s: parameter %zu has %u bytes, the launch gives %llu", kernel->entry, i + 1, declared.bytes[i], (unsigned long long)kernel->bytes[i]);
-        return;
+        break;
     }
-    if (kernel->count == declared.count) return;
-    add_place(&kernel->place, why);
-    mt_strbuf_addf(why, "%s has %zu parameters, the launch lists %zu", kernel->entry, declared.count, kernel->count);
+    if (!why->length && kernel->count != declared.count) {
+        add_place(&kernel->place, why);
+        mt_strbuf_addf(why, "%s has %zu parameter%s, the launch lists %zu", kernel->entry, declared.count, declared.count == 1 ? "" : "s", kernel->count);
+    }
+    if (why->length && kernel->is_made)
+        mt_strbuf_add(why, "; a reference gets the [arg] sections alone, and none of a launch's literals such as i32(N): it reads the values of a shape as macros, or [launch reference 1] lists what it gets");
 }
 
 static void check_variable(const mt_needed_variable *variable, const char *cubin, size_t bytes, mt_strbuf *why)

@@ -12,6 +12,7 @@ typedef struct mt_needed_kernel {
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
     mt_plan_launch launch;  /* block of 0 = the tool launches it as it may */
+    bool is_made;           /* the launch is the one that is made for a reference, where the file lists none */
     mt_place place, named;  /* of its arguments, and of what names the entry, for messages; path NULL = none */
 } mt_needed_kernel;
 

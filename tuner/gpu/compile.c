@@ -188,6 +188,7 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
         return st;
     }
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
+    if (code != MT_NVRTC_SUCCESS) mt_nvrtc_builtins_hint(nvrtc, log, text);
     if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
         mt_compile_macro_hint(request, log, text);
         mt_compile_header_hints(request, log, nvrtc->include_dir, nvrtc->include_searched, text);

@@ -123,6 +123,15 @@ void mt_nvrtc_arch_hint(const mt_nvrtc *nvrtc, const char *arch, mt_strbuf *hint
                    (int)(nvrtc->version % 1000 / 10), arch, known[0], known[count - 1]);
 }
 
+void mt_nvrtc_builtins_hint(const mt_nvrtc *nvrtc, const char *log, mt_strbuf *hint)
+{
+    int major = (int)(nvrtc->version / 1000), minor = (int)(nvrtc->version % 1000 / 10);
+    if (!strstr(log, "libnvrtc-builtins")) return;
+    mt_strbuf_addf(hint, "msda-tune: NVRTC %d.%d does not find its part libnvrtc-builtins.so.%d.%d, which was looked for beside %s and in the loader's folders: install the package cuda-nvrtc-%d-%d or the Python wheel nvidia-cuda-nvrtc, "
+                         "which have both, or set MSDA_TUNE_NVRTC to a libnvrtc.so that has it beside itself\n",
+                   major, minor, major, minor, library_name(nvrtc->handle), major, minor);
+}
+
 /* NVRTC opens libnvrtc-builtins.so.MAJOR.MINOR by that name alone, which the loader finds only in its own path; one that is loaded already is taken. So the one beside
  * NVRTC is loaded first, for as long as the process lives: NVRTC keeps its handle. */
 static void load_builtins(const mt_nvrtc *nvrtc, const char *library_path)
@@ -142,6 +151,15 @@ static void leave_environment(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
 }
 
+/* Each folder once, though several variables may name it. */
+static void note_searched(mt_strbuf *searched, const char *path)
+{
+    size_t length = strlen(path);
+    for (const char *at = mt_strbuf_text(searched); *at; at += strcspn(at, ","), at += strspn(at, ", "))
+        if (strcspn(at, ",") == length && memcmp(at, path, length) == 0) return;
+    mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", path);
+}
+
 /* Takes root/tail as the header folder when cuda_fp16.h is in it. */
 static bool take_headers(mt_nvrtc *nvrtc, mt_strbuf *searched, const char *root, const char *tail)
 {
@@ -150,12 +168,12 @@ static bool take_headers(mt_nvrtc *nvrtc, mt_strbuf *searched, const char *root,
     char resolved[PATH_MAX];
     mt_strbuf_addf(&text, "%s%s", root, tail);
     if (!realpath(mt_strbuf_text(&text), resolved)) {
-        mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", mt_strbuf_text(&text));
+        note_searched(searched, mt_strbuf_text(&text));
         goto done;
     }
     char *header = mt_path_join(resolved, "cuda_fp16.h");
     if (header && mt_file_exists(header)) nvrtc->include_dir = mt_strdup(resolved);
-    else mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", resolved);
+    else note_searched(searched, resolved);
     mt_free(header);
 done:
     mt_strbuf_free(&text);

@@ -22,6 +22,8 @@ struct mt_nvrtc {
 
 /* Adds a line where this NVRTC says that it has no such architecture ("sm_70"): older GPUs leave newer CUDAs. */
 void mt_nvrtc_arch_hint(const mt_nvrtc *nvrtc, const char *arch, mt_strbuf *hint);
+/* The same where the log says that NVRTC lacks libnvrtc-builtins. */
+void mt_nvrtc_builtins_hint(const mt_nvrtc *nvrtc, const char *log, mt_strbuf *hint);
 /* NVRTC looks for headers in the working folder too, whatever the options say. Goes to a folder that holds nothing, as long as the process compiles, and says where it was; -1: it stayed. One thread. */
 int mt_nvrtc_leave_folder(void);
 void mt_nvrtc_return_to(int folder); /* takes it */

@@ -22,9 +22,10 @@ mt show
 note "a GPU, but nothing that compiles for it: what is missing, the recordings, exit 3"
 fake_gpu
 MSDA_TUNE_NVRTC=/nowhere/libnvrtc.so.13 mt --gpu auto --space demo --recordings rec.sqlite | sed -E 's/; tried .*/; tried …/'
+MSDA_TUNE_NVRTC=/nowhere/libnvrtc.so.13 mt device | sed -E 's/; tried .*/; tried …/'
 note "the same where NVRTC is there and the toolkit's headers are not; where they are, a header that can't be opened is the kernel's mistake"
 sed 's/typedef unsigned long long u64;/#include <cuda_fp16.h>\n&/' "$data/fake/fake.cu" >fake.cu
 sed 's/^name .*/name = demo/' "$data/fake/fake.ini" >headers.ini
-headers() { "$tool" --gpu auto --space headers.ini --db h.sqlite --recordings rec.sqlite --jobs 1 --no-cache 2>&1 | grep -e error -e '^GPUs' | steady; echo "exit ${PIPESTATUS[0]}"; }
+headers() { "$tool" --gpu auto --space headers.ini --db h.sqlite --recordings rec.sqlite --jobs 1 --no-cache 2>&1 | grep -e error -e '^GPUs' | sed 's#, nor in /.*#, nor in …#' | steady; echo "exit ${PIPESTATUS[0]}"; }
 MSDA_TUNE_FAKE_MISSING_HEADER=cuda_fp16.h headers
 MSDA_TUNE_FAKE_MISSING_HEADER=fake_add_reference headers

@@ -83,7 +83,7 @@ static mt_status write_output(const importing *im, const void *bytes, size_t len
 
 static void print_next(const importing *im, const mt_import_about *about, const mt_results *results, mt_origin origin)
 {
-    mt_tell("%zu results of a %s\nSearch space: %s\n", about->results, about->format, mt_strbuf_text(&results->space_path));
+    mt_tell("%zu result%s of a %s\nSearch space: %s\n", about->results, about->results == 1 ? "" : "s", about->format, mt_strbuf_text(&results->space_path));
     if (origin != MT_ORIGIN_RECORDED || im->values->output) return;
     mt_strbuf command = {0};
     char gpu[sizeof results->model + sizeof "recorded:"];
@@ -105,6 +105,15 @@ static void tell_objective(const char *file, const char *objective)
     mt_strbuf_free(&name);
 }
 
+/* Words that names of the file stand in. */
+static void tell_clean(const char *file, const char *words)
+{
+    mt_strbuf text = {0};
+    mt_print_clean(&text, words, 0);
+    mt_log_warn("%s: %s", file, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
 /* What of the file became something else than it says. */
 static void tell_changes(const import_values *values, const char *file, const mt_import_about *about)
 {
@@ -113,8 +122,24 @@ static void tell_changes(const import_values *values, const char *file, const mt
     if (about->unread_problem && !values->problem)
         mt_log_warn("%s: its problem_size is %s, which is no number and no list of numbers: the shape is called default; --problem-size N,N says what it is", file, mt_strbuf_text(&problem));
     if (about->why_timeless) mt_log_warn("%s; %zu result%s left out", about->why_timeless, about->timeless, about->timeless == 1 ? " is" : "s like it are");
-    if (about->is_algo_renamed) mt_log_warn("%s: its parameter ALGO has values that are no names; it is the knob ALGO_ here, since ALGO names the algorithms", file);
+    if (about->why_odd) mt_log_warn("%s; there %s %zu such result%s", about->why_odd, about->odd == 1 ? "is" : "are", about->odd, about->odd == 1 ? "" : "s");
+    if (about->renamed) tell_clean(file, about->renamed);
     mt_strbuf_free(&problem);
+}
+
+/* Another tool's file does not say which state of the source it is of: results of two files of one kernel rank together. */
+static mt_status tell_mixed(const importing *im, const char *file, const void *bytes, size_t length, mt_error *err)
+{
+    mt_recording_mixed mixed;
+    mt_strbuf name = {0};
+    mt_status st = mt_recording_find_mixed(im->store, bytes, length, &mixed, err);
+    if (mixed.count) mt_print_clean(&name, mixed.name, 0);
+    if (mixed.count)
+        mt_log_warn("%s: is of the same kernel, GPU and shape as %s, of which %lld result%s still count%s: they rank together. If the kernel was edited in between, import one of them as another kernel, by --name",
+                    file, mt_strbuf_text(&name), (long long)mixed.count, mixed.count == 1 ? "" : "s", mixed.count == 1 ? "s" : "");
+    mt_strbuf_free(&name);
+    mt_free(mixed.name);
+    return st;
 }
 
 static mt_status import_file(importing *im, const char *file, mt_error *err)
@@ -142,6 +167,8 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
         goto done;
     }
     MT_TRY(values->output ? write_output(im, bytes, length, err) : take(im, file, bytes, length, origin, err));
+    if (!about->is_recording) MT_TRY(mt_results_write_space(&results, err));
+    if (!about->is_recording && im->store) MT_TRY(tell_mixed(im, file, bytes, length, err));
     if (!about->is_recording) print_next(im, about, &results, origin);
 done:
     if (st != MT_OK) mt_text_one_line(err->message, strlen(err->message)); /* names and values of the file stand in it */

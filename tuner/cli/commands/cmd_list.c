@@ -124,7 +124,7 @@ static mt_status print_recorded(void *context, const mt_tuned_info *row, mt_erro
     return MT_OK;
 }
 
-static mt_status print_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
+static mt_status print_device(void *context, const mt_device_row *row, int64_t variants, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
     recorded_list *list = context;
@@ -132,7 +132,7 @@ static mt_status print_device(void *context, const mt_device_row *row, int64_t m
     mt_print_clean(&line, row->key, 0);
     mt_strbuf_add(&line, "  ");
     mt_print_clean(&line, row->name, 0);
-    mt_strbuf_addf(&line, ", %lld variant%s recorded", (long long)measurements, measurements == 1 ? "" : "s");
+    mt_strbuf_addf(&line, ", %lld variant%s recorded", (long long)variants, variants == 1 ? "" : "s");
     print_wrapped("  ", mt_strbuf_text(&line), 4);
     mt_strbuf_free(&line);
     const mt_filter filter = {.gpu = row->key, .origin = &recorded};

@@ -276,7 +276,7 @@ static mt_status no_failures(const show_values *values, mt_store *store, mt_erro
     fill_filter(values, &box);
     mt_status st = mt_query_measurements(store, &box.filter, count_row, &counts, err);
     if (st != MT_OK) return st;
-    if (!counts.rows) return mt_database_nothing(store, &box.filter, err);
+    if (!counts.rows) return mt_database_no_rows(store, &box.filter, err);
     if (!values->json) printf("No variant failed, of %lld evaluation%s.\n", (long long)counts.evaluations, counts.evaluations == 1 ? "" : "s");
     return MT_OK;
 }

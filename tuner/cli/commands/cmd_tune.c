@@ -259,6 +259,7 @@ static mt_status judge_compiler(const tuning *t, mt_error *err)
     mt_live_toolkit found;
     mt_error why;
     if (t->evaluator->is_recorded || !strstr(err->message, "catastrophic error") || mt_live_compiler(&found, &why) == MT_OK) return MT_ERR_COMPILE;
+    *err = why;
     return no_gpu(t, "nothing can be compiled for the GPU", err);
 }
 

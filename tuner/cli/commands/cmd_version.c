@@ -39,9 +39,10 @@ static mt_status print_json(mt_error *err)
     mt_error why = {0};
     mt_live_toolkit found;
     bool can_compile = mt_live_compiler(&found, &why) == MT_OK;
+    bool has_headers = found.has_headers || (!found.nvrtc_version && mt_toolkit_has_headers()); /* without NVRTC no worker looked for them */
     mt_strbuf_addf(&out, "{\"version\":\"%s\",\"built_with_cuda_headers\":%s,\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"can_compile\":%s,\"problem\":", MT_VERSION, word(MT_WITH_CUDA),
-                   word(found.has_headers), word(found.nvrtc_version != 0), (long long)found.nvrtc_version, word(can_compile));
-    add_problem(&out, can_compile ? NULL : why.message);
+                   word(has_headers), word(found.nvrtc_version != 0 || (!MT_WITH_CUDA && mt_toolkit_has_nvrtc())), (long long)found.nvrtc_version, word(can_compile));
+    add_problem(&out, can_compile ? NULL : !MT_WITH_CUDA && has_headers ? MT_TOOLKIT_BUILD_AGAIN : why.message);
     mt_strbuf_addf(&out, ",\"libuv\":\"%s\"}\n", uv_version_string());
     mt_status st = out.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "version: out of memory") : MT_OK;
     if (st == MT_OK) fputs(mt_strbuf_text(&out), stdout);

@@ -213,7 +213,9 @@ static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tun
         mt_print_clean(line, row->shape_name, 0);
         mt_strbuf_add(line, " has the same code; ");
     }
-    mt_strbuf_add(line, file->is_shipped ? "this makes it, in a copy because shipped files are never written:\n          cp -n " : "this makes it:\n          ");
+    mt_strbuf_add(line, file->is_shipped ? "this makes it, in a copy because shipped files are never written; lookup --db tuned.sqlite finds it there" : "this makes it");
+    if (!MT_WITH_CUDA) mt_strbuf_add(line, " (not by this tool, which was built without the CUDA Toolkit's headers)");
+    mt_strbuf_add(line, file->is_shipped ? ":\n          cp -n " : ":\n          ");
     if (file->is_shipped) {
         mt_strbuf_add_word(line, file->path);
         mt_strbuf_add(line, " tuned.sqlite; ");

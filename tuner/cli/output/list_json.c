@@ -83,14 +83,14 @@ static mt_status add_subject(void *context, const mt_tuned_info *row, mt_error *
     return MT_OK;
 }
 
-static mt_status add_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
+static mt_status add_device(void *context, const mt_device_row *row, int64_t variants, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
     recorded_list *list = context;
     const mt_filter filter = {.gpu = row->key, .origin = &recorded};
     begin_item(list->out, list->gpus++ == 0, "gpu", row->key);
     mt_strbuf_add_member(list->out, "gpu_name", row->name);
-    mt_strbuf_addf(list->out, ",\"variants\":%lld,\"recorded\":[", (long long)measurements);
+    mt_strbuf_addf(list->out, ",\"variants\":%lld,\"recorded\":[", (long long)variants);
     list->subjects = 0;
     mt_status st = mt_query_tuned(list->store, &filter, add_subject, list, err);
     mt_strbuf_add(list->out, "]}");

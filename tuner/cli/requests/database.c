@@ -126,6 +126,17 @@ done:
     return st;
 }
 
+mt_status mt_database_no_rows(mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    int64_t counts[MT_OUTCOME_KIND_COUNT], rows = 0;
+    mt_status st = mt_query_outcome_counts(store, NULL, counts, err);
+    for (int i = 0; i < MT_OUTCOME_KIND_COUNT && st == MT_OK; i++) rows += counts[i];
+    if (st != MT_OK || !rows) return st == MT_OK ? mt_database_nothing(store, filter, err) : st;
+    st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: none of its %lld evaluations matches", mt_store_path(store), (long long)rows);
+    mt_database_near_miss(store, filter, err);
+    return st;
+}
+
 mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store **store, mt_error *err)
 {
     char *path = NULL;

@@ -14,6 +14,8 @@ mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store *
 mt_status mt_database_missing(const char *path, mt_error *err);
 /* MT_ERR_NOTHING_VALID for a question that found no winner: whether the file is empty, has failures only, or others than those asked for; and what to do. */
 mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error *err);
+/* The same where nothing at all is there, valid or not. */
+mt_status mt_database_no_rows(mt_store *store, const mt_filter *filter, mt_error *err);
 /* Where a word of the filter names nothing in the file and is close to what does, *err says that instead: "no shape 'sed48', did you mean 'seed48'?" */
 void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *err);
 

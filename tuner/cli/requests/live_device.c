@@ -1,6 +1,7 @@
 #include "tuner/cli/requests/live_device.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tuner/base/file.h"
@@ -83,7 +84,8 @@ static mt_status take_facts(mt_evaluator *evaluator, const mt_spec *spec, void *
 mt_status mt_live_device(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
 {
     struct device device = {facts, arch};
-    return ask(ordinal, take_facts, &device, err);
+    mt_status st = ask(ordinal, take_facts, &device, err);
+    return st == MT_ERR_COMPILE ? mt_error_prefix(err, MT_ERR_NO_GPU, "nothing can be compiled for the GPU") : st; /* NVRTC is missing or broken */
 }
 
 /* ---- the compiler ---- */
@@ -116,8 +118,21 @@ static mt_status try_compiler(mt_evaluator *evaluator, const mt_spec *spec, void
     return st;
 }
 
+/* Of a log that stands behind "the probe does not compile": the first line, which is the tool's own where it knows what is wrong. Nobody else knows the probe. */
+static void keep_reason(mt_error *err)
+{
+    static const char tool[] = "msda-tune: ";
+    const char *log = strstr(err->message, ":\n"), *reason = log ? log + 2 : err->message;
+    if (strncmp(reason, tool, sizeof tool - 1) == 0) reason += sizeof tool - 1;
+    size_t length = strcspn(reason, "\n");
+    memmove(err->message, reason, length);
+    err->message[length] = '\0';
+}
+
 mt_status mt_live_compiler(mt_live_toolkit *toolkit, mt_error *err)
 {
     *toolkit = (mt_live_toolkit){0};
-    return ask(-1, try_compiler, toolkit, err);
+    mt_status st = ask(-1, try_compiler, toolkit, err);
+    if (st != MT_OK) keep_reason(err);
+    return st;
 }

@@ -10,7 +10,7 @@ mt_status mt_live_device(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_
 /* What is found here and now. */
 typedef struct mt_live_toolkit {
     int64_t nvrtc_version; /* 1000 · major + 10 · minor; 0 = no NVRTC was found */
-    bool has_headers;      /* the toolkit's, which are looked for beside NVRTC and where CUDA_HOME and CUDA_PATH say: without NVRTC none */
+    bool has_headers;      /* the toolkit's, as the worker found them that has opened NVRTC: without NVRTC none */
 } mt_live_toolkit;
 /* Compiles a small kernel that includes a header of the toolkit: whether kernels can be compiled here and now. *toolkit is set after an error too. UNSUPPORTED when this build has no CUDA headers, COMPILE with the reason when there is no NVRTC or it compiles nothing (without its builtins, without headers). */
 mt_status mt_live_compiler(mt_live_toolkit *toolkit, mt_error *err);

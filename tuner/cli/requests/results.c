@@ -91,24 +91,23 @@ static bool join_shapes(const char *old, const mt_strbuf *ini, mt_strbuf *joined
     return true;
 }
 
-static mt_status write_space(const mt_results_options *options, const char *kernel, const mt_strbuf *ini, mt_strbuf *path, mt_error *err)
+/* Where the search space will stand, and what will stand there. */
+static mt_status plan_space(const mt_results_options *options, const char *kernel, const mt_strbuf *ini, mt_results *results, mt_error *err)
 {
     char *old = NULL;
     size_t length = 0;
     mt_error ignored;
-    mt_strbuf joined = {0};
-    mt_status st;
-    mt_strbuf_clear(path);
+    mt_strbuf *path = &results->space_path, *space = &results->space;
+    mt_status st = MT_OK;
     if (options->space_path) mt_strbuf_add(path, options->space_path);
     else mt_strbuf_addf(path, "%s.ini", kernel);
     if (path->failed) return mt_no_memory("import", err);
     bool is_there = !options->space_path && mt_file_exists(mt_strbuf_text(path));
     bool is_read = is_there && mt_file_read(mt_strbuf_text(path), 0, &old, &length, &ignored) == MT_OK && strlen(old) == length;
-    if (is_there && (!is_read || !join_shapes(old, ini, &joined)))
+    if (!is_there) mt_strbuf_add(space, mt_strbuf_text(ini));
+    else if (!is_read || !join_shapes(old, ini, space))
         st = MT_FAIL(err, MT_ERR_USAGE, "%s: exists and is another search space than that of this import, with other knobs, or another shape of the same name: expected --space-out FILE", mt_strbuf_text(path));
-    else if (joined.failed) st = mt_no_memory("import", err);
-    else st = mt_file_write_atomic(mt_strbuf_text(path), is_there ? mt_strbuf_text(&joined) : ini->text, is_there ? joined.length : ini->length, err);
-    mt_strbuf_free(&joined);
+    if (space->failed) st = mt_no_memory("import", err);
     mt_free(old);
     return st;
 }
@@ -222,7 +221,7 @@ mt_status mt_results_convert(mt_import *import, const char *path, const mt_resul
     MT_TRY(about->has_line1 ? rename_header(import, spec, is_file_gpu ? NULL : &facts, options->problem != NULL, kernel_key.hex, &results->recording, err)
                             : add_header(import, spec, &facts, arch, kernel_key.hex, &results->recording, err));
     MT_TRY(mt_import_lines(import, kernel, &results->recording, err));
-    MT_TRY(write_space(options, kernel, &ini, &results->space_path, err));
+    MT_TRY(plan_space(options, kernel, &ini, results, err));
     mt_key_model(is_file_gpu ? gpu : facts.name, results->model, sizeof results->model);
 done:
     mt_spec_free(spec);
@@ -230,8 +229,14 @@ done:
     return st;
 }
 
+mt_status mt_results_write_space(const mt_results *results, mt_error *err)
+{
+    return mt_file_write_atomic(mt_strbuf_text(&results->space_path), mt_strbuf_text(&results->space), results->space.length, err);
+}
+
 void mt_results_free(mt_results *results)
 {
+    mt_strbuf_free(&results->space);
     mt_strbuf_free(&results->recording);
     mt_strbuf_free(&results->space_path);
 }

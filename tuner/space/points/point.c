@@ -35,7 +35,7 @@ char *mt_point_text(const mt_spec *spec, const mt_point *point)
 char *mt_point_usual(const mt_spec *spec)
 {
     mt_point point;
-    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = i < spec->param_count ? (int16_t)spec->params[i].default_level : MT_INACTIVE;
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = i < spec->param_count && mt_spec_has_default(spec, &spec->params[i]) ? (int16_t)spec->params[i].default_level : MT_INACTIVE;
     return mt_point_text(spec, &point);
 }
 

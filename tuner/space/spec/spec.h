@@ -202,6 +202,12 @@ mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, 
 mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **spec, mt_error *err);
 void mt_spec_free(mt_spec *spec); /* NULL is a no-op */
 
+/* A space that lives on recordings has the defaults that its file gives. Elsewhere a knob without one has its first value. */
+static inline bool mt_spec_has_default(const mt_spec *spec, const mt_param *param)
+{
+    return param->has_default || !spec->is_recorded;
+}
+
 /* Where a line that an expression or a section keeps is found by a person. */
 mt_place mt_spec_place(const mt_spec *spec, int line);
 int mt_spec_column(const mt_spec *spec, int *line, const char *source); /* as mt_ini_column */

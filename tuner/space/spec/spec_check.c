@@ -5,25 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/key.h"
 #include "tuner/base/alloc.h"
 
 /* ---- names ---- */
 
 static mt_status check_name(mt_reader *reader, int line, const char *name, mt_error *err)
 {
-    static const char *const taken[] = { "device", "true", "false" };
-    static const char *const prefixes[] = { "SHAPE_", "WORKLOAD_", "MT_" };
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (strcmp(name, taken[i]) == 0) return mt_reader_fail(reader, err, line,
-                                                               "`%s` is a word of the expression language: expected another name", name);
-    }
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
-            return mt_reader_fail(reader, err, line, "names that start with %s are the tool's macros: expected another than `%s`",
-                                  prefixes[i], name);
-        }
-    }
-    return MT_OK;
+    const char *taken = mt_key_taken_by(name);
+    if (!taken) return MT_OK;
+    if (taken[strlen(taken) - 1] == '_') return mt_reader_fail(reader, err, line, "names that start with %s are the tool's macros: expected another than `%s`", taken, name);
+    return mt_reader_fail(reader, err, line, "`%s` is a word of the expression language: expected another name", name);
 }
 
 typedef struct named { const char *name, *what; int line; } named;

@@ -113,6 +113,7 @@ static void add_params(mt_strbuf *out, const mt_spec *spec)
         }
         end_list(out);
         add_int(out, "default", (int64_t)param->default_level);
+        if (!mt_spec_has_default(spec, param)) add_flag(out, "no_default", true);
         if (param->has_when) add_expr(out, "when", &param->when);
         end_object(out);
     }
