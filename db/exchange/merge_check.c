@@ -121,8 +121,12 @@ static mt_status check_plan(sqlite3 *part, const char *path, const char *plan, m
     while (code == SQLITE_OK && st == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *other = mt_sql_column(statement, 0);
         code = SQLITE_OK;
-        if (strcmp(other, plan) != 0)
-            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %s: it was written in another folder's job; move it away, and its task begins anew", path, MT_JOB_PLAN_SIZE - 1, other, plan);
+        const char *task = strchr(plan, ':'), *task_there = strchr(other, ':');
+        bool is_of_task = mt_job_is_of_part(other, path) && (!task || !task_there || strcmp(task, task_there) == 0);
+        if (!mt_job_is_of_plan(other, plan))
+            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %.*s: it was written in another folder's job; move it away, and its task begins anew", path, mt_job_plan_length(other), other, mt_job_plan_length(plan), plan);
+        else if (!is_of_task)
+            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to task %.60s of the plan, not to the one that it is named for; move it away, and that task begins anew", path, task_there + 1);
     }
     if (st == MT_OK && code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read sessions", err);
     sqlite3_finalize(statement);

@@ -8,6 +8,7 @@
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/job.h"
 
 enum { FILE_MAX_BYTES = 64 << 20 };
 
@@ -103,7 +104,7 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
 typedef struct reading {
     mt_cluster_progress *progress;
     mt_cluster_row *row;
-    bool is_truncated, is_ended, is_of_another; /* plan */
+    bool is_truncated, is_ended, is_of_another; /* plan or task */
     char state[24];
 } reading;
 
@@ -111,11 +112,12 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
 {
     reading *r = context;
     (void)err;
-    if (info->plan && strcmp(info->plan, r->progress->plan) != 0) {
-        snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", MT_JOB_PLAN_SIZE - 1, info->plan);
-        r->is_of_another = true;
-        return MT_OK;
-    }
+    const char *plan = info->plan;
+    if (plan && !mt_job_is_of_plan(plan, r->progress->plan)) snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", mt_job_plan_length(plan), plan);
+    else if (plan && !mt_job_is_of_part(plan, r->row->part)) snprintf(r->row->why, sizeof r->row->why, "is of task %.60s of this plan, not of this one", strchr(plan, ':') + 1);
+    else plan = NULL;
+    r->is_of_another |= plan != NULL;
+    if (plan) return MT_OK;
     r->row->sessions++;
     r->row->evaluated += info->evaluated - info->known;
     r->row->failed = info->failed; /* with those known from before */
