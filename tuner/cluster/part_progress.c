@@ -37,10 +37,15 @@ static bool next_line(char **text, char *fields[4], size_t *count)
     return true;
 }
 
+/* *text stays NULL where there is none. */
 static mt_status read_file(const char *folder, const char *name, char **text, mt_error *err)
 {
     size_t length;
     char *path = mt_path_join(folder, name);
+    if (path && !mt_file_exists(path)) {
+        mt_free(path);
+        return MT_OK;
+    }
     mt_status st = path ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : mt_no_memory("slurm", err);
     mt_free(path);
     return st;
@@ -51,7 +56,8 @@ static mt_status read_plan(const char *folder, mt_cluster_progress *p, mt_error 
     char *text = NULL, *at, *fields[4];
     size_t count;
     mt_status st = read_file(folder, "plan.tsv", &text, err);
-    if (st != MT_OK) return st == MT_ERR_NO_MEMORY ? st : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no plan.tsv; expected a folder that 'msda-tune slurm -o DIR' wrote", folder);
+    if (st != MT_OK) return st;
+    if (!text) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no plan.tsv; expected a folder that 'msda-tune slurm -o DIR' wrote", folder);
     at = text;
     while (st == MT_OK && next_line(&at, fields, &count)) {
         if (count == 3 && strcmp(fields[0], "#") == 0 && strcmp(fields[1], "plan") == 0) snprintf(p->plan, sizeof p->plan, "%s", fields[2]);
@@ -77,8 +83,8 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
 {
     char *text = NULL, *at, *fields[4];
     size_t count;
-    mt_error ignored;
-    if (read_file(folder, "jobs.tsv", &text, &ignored) != MT_OK) return MT_OK;
+    mt_status st = read_file(folder, "jobs.tsv", &text, err);
+    if (!text) return st;
     at = text;
     while (next_line(&at, fields, &count)) {
         long long id = count >= 2 ? strtoll(fields[1], NULL, 10) : 0, before = count == 3 ? strtoll(fields[2], NULL, 10) : 0;
