@@ -1,4 +1,5 @@
 /* Opening a part, and whether it is sound: a part is a stranger's file, and one that a full disk, a crash or a bad cable damaged must not become part of what is shipped. */
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -75,6 +76,7 @@ static mt_status check_structure(sqlite3 *db, const char *path, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     mt_status st = MT_OK;
+    int length = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, INT_MAX); /* values that are too long are a row's */
     int code = sqlite3_prepare_v2(db, "PRAGMA integrity_check(1000000)", -1, &statement, NULL);
     while (code == SQLITE_OK && st == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *finding = mt_sql_column(statement, 0);
@@ -83,6 +85,7 @@ static mt_status check_structure(sqlite3 *db, const char *path, mt_error *err)
     }
     if (st == MT_OK && code != SQLITE_DONE) st = fail_damaged(path, sqlite3_errmsg(db), err);
     sqlite3_finalize(statement);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, length);
     return st;
 }
 
