@@ -269,12 +269,23 @@ bool mt_key_has_names(const char *pairs, const char *names)
     return !*pairs && !*names;
 }
 
+static bool has_pair(const char *pairs, const char *pair, size_t length)
+{
+    for (const char *at = pairs; at && *at; at += strcspn(at, ";"), at += *at == ';')
+        if (strcspn(at, ";") == length && memcmp(at, pair, length) == 0) return true;
+    return false;
+}
+
 bool mt_key_is_told(const char *pair, size_t length, const char *defaults)
 {
-    if (strncmp(pair, "ALGO=", 5) == 0) return true;
-    for (const char *at = defaults; at && *at; at += strcspn(at, ";"), at += *at == ';')
-        if (strcspn(at, ";") == length && memcmp(at, pair, length) == 0) return false;
-    return true;
+    return strncmp(pair, "ALGO=", 5) == 0 || !has_pair(defaults, pair, length);
+}
+
+bool mt_key_is_default(const char *variant, const char *defaults)
+{
+    for (const char *at = variant; *at; at += strcspn(at, ";"), at += *at == ';')
+        if (!has_pair(defaults, at, strcspn(at, ";"))) return false;
+    return *variant;
 }
 
 const char *mt_key_int(const char *text, int64_t *value)

@@ -27,6 +27,8 @@ bool mt_key_has_names(const char *pairs, const char *names);
 /* Whether pages, tables and summaries tell a variant's pair, "A=1" of `length` bytes: they leave out those that such a text of defaults has. The algorithm is told always: it is the variant's name. Without
  * defaults, "" or NULL, all are. */
 bool mt_key_is_told(const char *pair, size_t length, const char *defaults);
+/* Whether all of a variant's pairs are among the defaults. */
+bool mt_key_is_default(const char *variant, const char *defaults);
 /* Reads [-]digits, as such texts hold them. Returns what follows; NULL, and *value is left alone, where there are no digits or int64 overflows. */
 const char *mt_key_int(const char *text, int64_t *value);
 

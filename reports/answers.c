@@ -8,7 +8,7 @@
 /* What shapes without a row of their own are answered with, and what that costs: each tuned shape was left out once. */
 typedef struct prediction {
     const mt_report_subject *group; /* a subject of what it is for */
-    int64_t members, held_out;
+    int64_t held_out;
     double mean, worst;
 } prediction;
 
@@ -44,7 +44,7 @@ static mt_status keep_portfolio(void *context, const mt_portfolio_info *p, mt_er
     prediction *more = mt_grow(s->predictions, s->count, &s->capacity, sizeof *more);
     if (!more) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     s->predictions = more;
-    more[s->count++] = (prediction){group, p->members, p->held_out, p->held_out_mean, p->held_out_worst};
+    more[s->count++] = (prediction){group, p->held_out, p->held_out_mean, p->held_out_worst};
     return MT_OK;
 }
 
@@ -93,9 +93,7 @@ static void add_answer(const state *s, const mt_report_answer *answer, const pre
 static void add_prediction(mt_doc *doc, const prediction *p, const char *nothing)
 {
     if (nothing) mt_doc_text(doc, nothing);
-    else if (p && p->members == 1) mt_doc_text(doc, "prediction (1 variant), else the default");
-    else if (p) mt_doc_textf(doc, "prediction (%lld variants), else the default", (long long)p->members);
-    else mt_doc_text(doc, "the default");
+    else mt_doc_text(doc, p ? "a prediction, else the default" : "the default");
     add_tried(doc, nothing ? NULL : p);
 }
 

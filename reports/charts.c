@@ -237,6 +237,25 @@ static void add_arms(const mt_report_subject *s, mt_strbuf *json)
     mt_strbuf_add_char(json, ']');
 }
 
+/* Around the winner, [[knob, level, µs or null, kind]]: made of all rows, so that the chart and the table tell the same. */
+static bool add_neighbours(const mt_report_subject *s, mt_strbuf *json)
+{
+    size_t count;
+    mt_neighbour *all = mt_knobs_neighbours(s, &count);
+    mt_strbuf_add(json, ",\"neighbours\":[");
+    for (size_t i = 0; all && i < count; i++) {
+        const mt_row *row = all[i].row;
+        mt_strbuf_addf(json, "%s[%zu,", i ? "," : "", all[i].knob);
+        mt_json_double(json, row->levels[all[i].knob], 9);
+        mt_strbuf_add_char(json, ',');
+        mt_json_double(json, us_of(row), 6);
+        mt_strbuf_addf(json, ",%d]", (int)row->kind);
+    }
+    mt_strbuf_add_char(json, ']');
+    mt_free(all);
+    return all;
+}
+
 static void add_numbers(const mt_report_subject *s, mt_strbuf *json)
 {
     const struct { const char *name; double value; } numbers[] = {
@@ -285,7 +304,7 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
     }
     mt_strbuf_addf(json, ",\"place\":%zu", s->place);
     add_numbers(s, json);
-    if (!add_quantiles(s, json)) st = no_memory(err);
+    if (!add_quantiles(s, json) || !add_neighbours(s, json)) st = no_memory(err);
     add_steps(s, json);
     add_arms(s, json);
     mt_knobs_rank(s, effects, order);

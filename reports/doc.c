@@ -241,31 +241,43 @@ bool mt_cell_is_empty(const mt_cell *cell)
     return !isfinite(cell->number) || (cell->kind != MT_CELL_NUMBER && cell->number == 0);
 }
 
-static bool is_needed(const mt_block *table, const mt_explanation *e)
+/* The column that needs it; column_count = none does. */
+static size_t needed_by(const mt_block *table, const mt_explanation *e)
 {
-    if (!e->column) return true;
+    if (!e->column) return 0;
     for (size_t i = 0; i < table->cell_count; i++) {
         const mt_cell *cell = &table->cells[i];
-        if (strncmp(table->columns[i % table->column_count].title, e->column, strlen(e->column)) != 0 || mt_cell_is_empty(cell)) continue;
-        if (!e->entry || (cell->text && strncmp(cell->text, e->entry, strlen(e->entry)) == 0)) return true;
+        size_t column = i % table->column_count;
+        if (strncmp(table->columns[column].title, e->column, strlen(e->column)) != 0 || mt_cell_is_empty(cell)) continue;
+        if (!e->entry || (cell->text && strncmp(cell->text, e->entry, strlen(e->entry)) == 0)) return column;
     }
-    return false;
+    return table->column_count;
+}
+
+/* A note on columns that a page shows, or on those that it folds, which it introduces by their word. */
+static void explain(mt_doc *doc, const mt_block *table, const mt_explanation *list, bool is_folded)
+{
+    mt_strbuf note = {0};
+    for (; list->text; list++) {
+        size_t column = needed_by(table, list);
+        bool is_behind = table->shown && column >= table->told + table->shown;
+        if (column < table->column_count && is_behind == is_folded) mt_strbuf_addf(&note, note.length ? " %s" : "%s", list->text);
+    }
+    doc->failed = doc->failed || note.failed;
+    const char *folded = table->folded;
+    mt_block *block = note.length ? add_block(doc, MT_BLOCK_NOTE, table->name, mt_strbuf_take(&note)) : NULL; /* `table` may have moved */
+    if (block && is_folded) block->folded = folded;
+    mt_strbuf_free(&note);
 }
 
 void mt_doc_explain(mt_doc *doc, const char *name, const mt_explanation *list)
 {
-    mt_strbuf note = {0};
-    if (doc->failed) return;
-    const mt_doc_section *section = &doc->sections[doc->count - 1];
-    size_t k = 0;
-    while (k < section->count && (section->blocks[k].kind != MT_BLOCK_TABLE || strcmp(section->blocks[k].name, name) != 0)) k++;
-    if (k == section->count || !section->blocks[k].cell_count) return;
-    const mt_block *table = &section->blocks[k];
-    for (; list->text; list++)
-        if (is_needed(table, list)) mt_strbuf_addf(&note, note.length ? " %s" : "%s", list->text);
-    doc->failed = note.failed;
-    if (note.length) mt_doc_note_on(doc, name, "%s", mt_strbuf_text(&note));
-    mt_strbuf_free(&note);
+    for (int is_folded = 0; is_folded < 2 && !doc->failed; is_folded++) {
+        const mt_doc_section *section = &doc->sections[doc->count - 1];
+        size_t k = 0;
+        while (k < section->count && (section->blocks[k].kind != MT_BLOCK_TABLE || strcmp(section->blocks[k].name, name) != 0)) k++;
+        if (k < section->count && section->blocks[k].cell_count) explain(doc, &section->blocks[k], list, is_folded);
+    }
 }
 
 mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label)

@@ -51,7 +51,7 @@ typedef struct mt_block {
     size_t cell_count, cell_capacity;
     size_t told;              /* leading columns that the groups' titles tell: files have them, a page does not repeat them */
     size_t shown;             /* columns behind those that a page shows; the rest is folded in each row. 0 = all */
-    const char *folded;       /* what the page calls that rest; static */
+    const char *folded;       /* what the page calls that rest; note: the same, where it is about columns of that rest; static; NULL = none */
     mt_group *groups;
     size_t group_count, group_capacity;
     mt_strbuf data;           /* chart: members of a JSON object, without its braces */
@@ -105,7 +105,7 @@ typedef struct mt_explanation {
     const char *entry;  /* needed only where one begins so; NULL = any */
     const char *text;   /* sentences */
 } mt_explanation;
-/* A note of those that the table of this name, in the section begun last, needs; the list ends with a NULL text. No note where the table has no row. */
+/* A note of those that the table of this name, in the section begun last, needs, and one of those that its folded columns need; the list ends with a NULL text. No note where the table has no row. */
 void mt_doc_explain(mt_doc *doc, const char *table, const mt_explanation *list);
 bool mt_cell_is_empty(const mt_cell *cell);
 /* A chart by its name in web/charts/. Returns where its data go: JSON members, "\"a\":1,\"b\":2". */

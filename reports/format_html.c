@@ -98,6 +98,7 @@ static void add_section(mt_strbuf *page, const mt_doc_section *section)
         case MT_BLOCK_NOTE:
             if (block->name) mt_strbuf_addf(page, "<p data-of=\"%s\">", block->name);
             else mt_strbuf_add(page, "<p>");
+            if (block->folded) mt_strbuf_addf(page, "%s: ", block->folded);
             mt_html_text(page, block->text);
             mt_strbuf_add(page, "</p>\n");
             break;

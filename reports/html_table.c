@@ -168,7 +168,7 @@ static void add_group(mt_strbuf *page, const mt_block *table, size_t number)
     }
     mt_strbuf_add_char(page, '\n');
     if (*group->common) {
-        mt_strbuf_add(page, "<details class=\"common\"><summary>Knobs that the rows do not repeat</summary><p class=\"v\">");
+        mt_strbuf_add(page, "<details class=\"common\"><summary>Each knob in the default</summary><p class=\"v\">");
         add_knobs(page, group->common);
         mt_strbuf_add(page, "</p></details>\n");
     }

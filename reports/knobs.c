@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/store/neighbour.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
@@ -12,20 +13,6 @@ static const char inactive[] = "–";
 enum { NOT_SET = UINT16_MAX, MOST_LEVELS = UINT16_MAX - 1 };
 
 /* ---- names and values ---- */
-
-/* The next "NAME=value" of a variant's text; false at its end. */
-static bool next_pair(const char **text, const char **name, size_t *name_length, const char **value, size_t *value_length)
-{
-    if (!**text) return false;
-    size_t length = strcspn(*text, ";");
-    const char *equals = memchr(*text, '=', length);
-    *name = *text;
-    *name_length = equals ? (size_t)(equals - *text) : length;
-    *value = equals ? equals + 1 : *text + length;
-    *value_length = length - *name_length - (equals ? 1 : 0);
-    *text += length + ((*text)[length] == ';');
-    return true;
-}
 
 static bool is_same(const char *text, const char *part, size_t length) { return strncmp(text, part, length) == 0 && !text[length]; }
 
@@ -69,12 +56,12 @@ static int by_value(const void *a, const void *b)
 static bool collect(mt_report_subject *s)
 {
     size_t capacity = 0;
-    const char *text, *name, *value;
-    size_t name_length, value_length;
+    const char *text;
+    mt_knob_text pair;
     for (size_t i = 0; i < s->count; i++)
-        for (text = s->rows[i].variant; next_pair(&text, &name, &name_length, &value, &value_length);) {
-            mt_knob *knob = get_knob(s, name, name_length, &capacity);
-            if (!knob || !add_value(knob, value, value_length)) return false;
+        for (text = s->rows[i].variant; mt_knob_text_next(&text, &pair);) {
+            mt_knob *knob = get_knob(s, pair.name, pair.name_length, &capacity);
+            if (!knob || !add_value(knob, pair.value, pair.value_length)) return false;
         }
     for (size_t k = 0; k < s->knob_count; k++) qsort(s->knobs[k].values, s->knobs[k].count, sizeof(char *), by_value);
     return true;
@@ -82,13 +69,13 @@ static bool collect(mt_report_subject *s)
 
 static bool fill_levels(mt_report_subject *s, mt_row *row)
 {
-    const char *text = row->variant, *name, *value;
-    size_t name_length, value_length;
+    const char *text = row->variant;
+    mt_knob_text pair;
     if (!(row->levels = mt_alloc(s->knob_count, sizeof *row->levels))) return false;
     for (size_t k = 0; k < s->knob_count; k++) row->levels[k] = NOT_SET;
-    while (next_pair(&text, &name, &name_length, &value, &value_length))
+    while (mt_knob_text_next(&text, &pair))
         for (size_t k = 0; k < s->knob_count; k++)
-            if (is_same(s->knobs[k].name, name, name_length)) row->levels[k] = (uint16_t)level_of(&s->knobs[k], value, value_length);
+            if (is_same(s->knobs[k].name, pair.name, pair.name_length)) row->levels[k] = (uint16_t)level_of(&s->knobs[k], pair.value, pair.value_length);
     return true;
 }
 
@@ -184,7 +171,7 @@ static void mark_telling(const mt_report_subject *s, const mt_row *best, bool *t
 static bool is_active(const mt_report_subject *s, const mt_row *row, size_t knob) { return strcmp(s->knobs[knob].values[row->levels[knob]], inactive) != 0; }
 
 /* Variance of the values' means of log time, over the variance of log time. */
-static double overall_effect(const mt_report_subject *s, const bool *tells, size_t knob)
+static double overall_effect(const mt_report_subject *s, const bool *tells, size_t knob, size_t *values)
 {
     double sum = 0, squares = 0, between = 0;
     size_t count = 0, levels = 0;
@@ -204,6 +191,7 @@ static double overall_effect(const mt_report_subject *s, const bool *tells, size
         if (n) between += (double)n * pow(level_sum / (double)n - sum / (double)count, 2);
         levels += n > 0;
     }
+    *values = levels;
     return levels > 1 && variance > 1e-12 ? fmin(1, between / (double)count / variance) : NAN;
 }
 
@@ -236,7 +224,7 @@ static void rate_knobs(const mt_report_subject *s, const mt_row *best, const boo
     double limit_ns = timed ? mt_stats_quantile(scratch, timed, 0.1) * (1 + 1e-12) : 0;
     for (size_t k = 0; k < s->knob_count; k++) {
         bool is_rated = !best || is_active(s, best, k);
-        effects[k].overall = is_rated ? overall_effect(s, tells, k) : NAN;
+        effects[k].overall = is_rated ? overall_effect(s, tells, k, &effects[k].values) : NAN;
         effects[k].near_best = isnan(effects[k].overall) ? NAN : divergence(s, tells, k, limit_ns);
         if (!isnan(effects[k].near_best)) sum += effects[k].near_best;
     }
@@ -277,6 +265,29 @@ void mt_knobs_effects_free(const mt_report_subject *s, mt_knob_effect *effects)
 {
     for (size_t k = 0; effects && k < s->knob_count; k++) mt_free(effects[k].levels);
     mt_free(effects);
+}
+
+/* ---- neighbours of the best ---- */
+
+static bool is_better_of(const mt_row *a, const mt_row *b) { return a->is_timed && !(b->is_timed && b->median_ns <= a->median_ns); }
+
+mt_neighbour *mt_knobs_neighbours(const mt_report_subject *s, size_t *count)
+{
+    size_t most = 1;
+    for (size_t k = 0; k < s->knob_count; k++) most += s->knobs[k].count;
+    mt_neighbour *all = mt_alloc(most, sizeof *all);
+    mt_knob_text from, to;
+    *count = 0;
+    for (size_t i = 0; all && s->best && i < s->count; i++) {
+        const mt_row *row = &s->rows[i];
+        size_t knob = 0, at = 0;
+        if (!row->is_newest || !(row->is_timed || mt_outcome_is_failure(row->kind)) || !mt_is_neighbour(s->best, row->variant, &from, &to)) continue;
+        while (!is_same(s->knobs[knob].name, to.name, to.name_length)) knob++;
+        while (at < *count && !(all[at].knob == knob && all[at].row->levels[knob] == row->levels[knob])) at++;
+        if (at == *count) all[(*count)++] = (mt_neighbour){knob, row};
+        else if (is_better_of(row, all[at].row)) all[at].row = row;
+    }
+    return all;
 }
 
 void mt_knobs_pair(const mt_report_subject *s, size_t a, size_t b, double *cells)

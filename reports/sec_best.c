@@ -15,12 +15,13 @@ typedef struct state {
 
 static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL},
                                     {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", MT_DOC_US}, {"± (µs)", MT_DOC_US}, {"× as fast as default", "%.2f"}, {"× as fast as baseline", "%.2f"}, {"× as fast as library", "%.2f"},
-                                    {"Limited by", NULL}, {"Remark", NULL}, {"Knobs that differ", NULL},
+                                    {"Limited by", NULL}, {"Remark", NULL}, {"Algorithm, knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"Floor, % of time", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", MT_DOC_US}, {"Baseline (µs)", MT_DOC_US}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
 static const mt_explanation explanations[] = {
     {NULL, NULL, "Times are medians."}, {"± (µs)", NULL, "± is half the 95 % confidence interval."}, {"× as fast as", NULL, "1.50 × as fast as another: the other takes 1.5 times as long."},
-    {"Floor", NULL, "The floor is the time that the search space's [model] says no kernel can beat."}, {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
+    {"Floor", NULL, "The floor is the time that the search space's [model] says no kernel can beat."}, {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."},
+    {"Remark", "tied", "Tied: the final did not tell the winner from so many others."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
     {"Launches", NULL, "Launches are as measured, one a line; libtunelookup evaluates them for other shapes."}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
 enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };
@@ -62,6 +63,14 @@ static void add_told(mt_doc *doc, const mt_measurement_row *row)
     mt_doc_text(doc, mt_origin_name(row->origin));
 }
 
+static void add_remark(mt_doc *doc, const mt_report_subject *subject, const mt_measurement_row *row)
+{
+    const char *throttled = row->library.plugin[0] && row->library.is_limited ? "throttled" : "";
+    if (subject->is_so_far) mt_doc_text(doc, "best so far");
+    else if (row->tied_count > 1) mt_doc_textf(doc, "%s%stied with %lld", throttled, *throttled ? ", " : "", (long long)row->tied_count - 1);
+    else mt_doc_text(doc, throttled);
+}
+
 static mt_status add_shown(const state *s, const mt_report_subject *subject, const mt_measurement_row *row, const char *difference, mt_error *err)
 {
     mt_doc *doc = s->doc;
@@ -74,7 +83,7 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
     mt_doc_number(doc, subject->baseline_ns / timing->median_ns);
     mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
     mt_status st = add_limit(s, row, err);
-    mt_doc_text(doc, subject->is_so_far ? "best so far" : row->library.plugin[0] && row->library.is_limited ? "throttled" : "");
+    add_remark(doc, subject, row);
     mt_doc_knobs(doc, difference);
     return st;
 }
@@ -92,8 +101,11 @@ static void add_folded(mt_doc *doc, const mt_report_subject *subject, const mt_m
     mt_doc_knobs(doc, row->shape_key);
 }
 
+/* Of the default only the algorithm would be told, which is its own: it is called so. */
 static void add_difference(const char *usual, const char *variant, mt_strbuf *difference)
 {
+    if (mt_key_is_default(variant, usual)) mt_strbuf_add(difference, "the default");
+    if (difference->length) return;
     for (const char *at = variant; *at;) {
         size_t length = strcspn(at, ";");
         if (mt_key_is_told(at, length, usual)) {
@@ -179,7 +191,7 @@ static mt_status find_usual(const mt_report_context *context, const mt_report_su
     if (st == MT_OK) mt_strbuf_add(usual, defaults);
     mt_free(defaults);
     if (st == MT_OK && !usual->length) st = mt_query_default_variant(context->store, first->best_id, usual, err);
-    if (st == MT_OK && usual->length) mt_strbuf_add(note, " Rows tell the knobs in which they differ from the default.");
+    if (st == MT_OK && usual->length) mt_strbuf_add(note, " Rows tell the algorithm and the knobs in which they differ from the default.");
     if (st == MT_OK && !usual->length) mt_strbuf_add(note, " Rows tell all knobs: no default is known.");
     return st;
 }

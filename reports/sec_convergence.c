@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 
 static const mt_column columns[] = {{"Subject", NULL}, {"Evaluations", "%.0f"}, {"Seconds", "%.1f"}, {"Within 10 % after", "%.0f"}, {"Within 5 % after", "%.0f"}, {"Within 1 % after", "%.0f"},
-                                    {"Best after", "%.0f"}, {"Seconds to within 1 %", "%.1f"}, {"Fastest (µs)", MT_DOC_US}, {"Winner (µs)", MT_DOC_US}, {0}};
+                                    {"Fastest after", "%.0f"}, {"Seconds to within 1 %", "%.1f"}, {"Fastest (µs)", MT_DOC_US}, {"Winner (µs)", MT_DOC_US}, {0}};
 
 static void add_row(const mt_report_subject *s, mt_doc *doc)
 {
@@ -36,8 +36,8 @@ static void add_row(const mt_report_subject *s, mt_doc *doc)
 
 /* ---- what each arm of the strategy gave ---- */
 
-static const mt_column arm_columns[] = {{"Subject", NULL}, {"Proposed by", NULL}, {"Evaluations", "%.0f"}, {"Failed", "%.0f"}, {"Improved the best", "%.0f"}, {"Last at evaluation", "%.0f"},
-                                        {"Part of the way down (%)", "%.0f"}, {"Best (µs)", MT_DOC_US}, {"× the best of all", "%.3f"}, {0}};
+static const mt_column arm_columns[] = {{"Subject", NULL}, {"Proposed by", NULL}, {"Evaluations", "%.0f"}, {"Failed", "%.0f"}, {"Improved the best so far", "%.0f"}, {"Last at evaluation", "%.0f"},
+                                        {"Part of the way down (%)", "%.0f"}, {"Fastest (µs)", MT_DOC_US}, {"× the fastest of all", "%.3f"}, {0}};
 
 /* What one arm gave. `way`: of the logarithm by which the best came down since the first time, what its improvements make. */
 typedef struct arm_sum { size_t count, failed, better, last; double way, best_ns; } arm_sum;
@@ -92,7 +92,7 @@ static mt_status add_all_arms(const mt_report_context *context, mt_doc *doc, mt_
     mt_doc_table(doc, "arms", "What each arm of the strategy gave", arm_columns);
     for (size_t i = 0; st == MT_OK && i < context->data->count; i++) st = add_arms(&context->data->subjects[i], doc, context->most_rows, &rows, err);
     if (rows == context->most_rows) mt_doc_note(doc, "The list of arms ends after %zu rows; --format csv --section convergence lists all.", rows);
-    if (rows) mt_doc_note_on(doc, "arms", "Part of the way down: of the logarithm by which the best came down from the first time on, what this arm's improvements make up. docs/search.md says what each arm does.");
+    if (rows) mt_doc_note_on(doc, "arms", "Part of the way down: from the first time to the fastest, the best so far went down in steps, and this is the share of the steps that this arm made. A step counts by its factor: each halving counts the same. docs/search.md says what each arm does.");
     return st;
 }
 
@@ -106,7 +106,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
 {
     const mt_report_data *data = context->data;
     mt_doc_chart(doc, "convergence", "Each evaluation's time in the order they were made, and the best so far");
-    mt_doc_table(doc, "convergence", "Evaluations until the best of all was nearly reached", columns);
+    mt_doc_table(doc, "convergence", "Evaluations until the fastest time of all was nearly reached", columns);
     for (size_t i = 0; i < data->count && i < context->most_rows; i++) add_row(&data->subjects[i], doc);
     if (data->count > context->most_rows) mt_doc_note(doc, "%zu more subjects are not listed here; --format csv lists all.", data->count - context->most_rows);
     mt_doc_explain(doc, "convergence", explanations);

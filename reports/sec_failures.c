@@ -205,7 +205,8 @@ static mt_status add_pruned(void *context, const mt_pruned_info *info, mt_error 
 }
 
 static const mt_explanation of_knobs[] = {{"Value", "–", "– as a value means that the knob is not active there, as in variants of another algorithm."}, {0}};
-static const mt_explanation of_pruned[] = {{NULL, NULL, "These are points of the search space, counted or estimated from samples before a search; they are neither evaluations nor rows."}, {0}};
+static const mt_explanation of_pruned[] = {{NULL, NULL, "These are points of the search space, counted or estimated from samples before a search; they are neither evaluations nor rows."},
+                                             {"Left out by", "not recorded", "Not recorded: a replay searches what the recording has. All other points are counted here, also those that a constraint excludes; constraints have rows of their own only for points that are recorded."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {

@@ -113,9 +113,9 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_charted, &s, err));
     if (s.rows) mt_strbuf_addf(mt_doc_chart(doc, "lookup", "How far the portfolio's best member and the default are from each tuned shape's own winner"), "\"rows\":[%s]", mt_strbuf_text(&rows));
     MT_TRY(mt_answers_add(context, doc, err));
-    mt_doc_table(doc, "portfolios", "What untuned shapes are answered with", portfolio_columns);
+    mt_doc_table(doc, "portfolios", "Portfolios: the fewest variants that cover the tuned shapes", portfolio_columns);
     mt_doc_fold(doc, 0, SHOWN_OF_PORTFOLIO, "Details");
-    mt_doc_group(doc, false, "What untuned shapes are answered with", "", "");
+    mt_doc_group(doc, false, "Portfolios: the fewest variants that cover the tuned shapes", "", "");
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, add_portfolio, &s, err));
     bool has_any = s.rows;
@@ -133,7 +133,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
         mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
                          "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");
     if (has_any)
-        mt_doc_note(doc, "A tuned shape is answered with its own winner. For others the predictor chooses; msda-tune portfolio --evaluate prints what it answers for each tuned shape "
+        mt_doc_note(doc, "A tuned shape is answered with its own winner. For others the predictor chooses, not among the members alone, but among all variants that are within a quarter of the best on some tuned shape; msda-tune portfolio --evaluate prints what it answers for each tuned shape "
                          "that is held out.");
     else mt_doc_note(doc, "No portfolio yet: it takes more than one tuned shape of a kernel, or msda-tune portfolio.");
 done:

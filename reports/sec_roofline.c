@@ -14,7 +14,7 @@ static const roof roofs[] = {
 /* What the device table says of a GPU. */
 typedef struct peaks { const char *gpu_key; double sm_count, clock_mhz, bandwidth_gbs, gflops; } peaks;
 
-static const mt_column columns[] = {{"Subject", NULL}, {"Best (µs)", MT_DOC_US}, {"Floor (µs)", MT_DOC_US}, {"% of floor", "%.0f"}, {"Flop/byte", "%.2f"}, {"GFLOP/s", "%.0f"}, {"GB/s", "%.0f"},
+static const mt_column columns[] = {{"Subject", NULL}, {"Best (µs)", MT_DOC_US}, {"Floor (µs)", MT_DOC_US}, {"Floor, % of time", "%.0f"}, {"Flop/byte", "%.2f"}, {"GFLOP/s", "%.0f"}, {"GB/s", "%.0f"},
                                     {"% of FP32 peak", "%.1f"}, {"% of DRAM peak", "%.0f"}, {0}};
 static const mt_column peak_columns[] = {{"GPU", NULL}, {"Key", NULL}, {"SMs", "%.0f"}, {"Clock (MHz)", "%.0f"}, {"FP32 peak (GFLOP/s)", "%.0f"}, {"DRAM peak (GB/s)", "%.0f"}, {0}};
 static const mt_column counter_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Metric", NULL}, {"Value", "%.4g"}, {0}};
@@ -164,7 +164,7 @@ static mt_status add_counters(void *context, const mt_measurement_row *row, mt_e
 static const mt_explanation explanations[] = {
     {NULL, NULL, "Operations and bytes are those of [model] in the search space: what a kernel must do at least, not what a variant did. A kernel that computes faster than the FP32 units could, or whose model says so, "
                  "uses others (tensor cores), and has no part of their peak."},
-    {"Floor", NULL, "The floor is the model's own bound."}, {0}};
+    {"Floor", NULL, "The floor is the time that the search space's [model] says no kernel can beat."}, {0}};
 static const mt_explanation of_peaks[] = {{"DRAM peak", NULL, "The roofs are the data sheet's DRAM bandwidth and FP32 units × clock."}, {0}};
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)

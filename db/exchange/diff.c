@@ -21,6 +21,10 @@ mt_diff_verdict mt_diff_judge(const mt_diff_time *a, const mt_diff_time *b, doub
 {
     *ratio = (mt_diff_ratio){b->median_ns / a->median_ns - 1, b->low_ns / a->high_ns - 1, b->high_ns / a->low_ns - 1};
     if (isnan(ratio->low) || isnan(ratio->high)) return MT_DIFF_AMBG;
+    if (a->median_ns == b->median_ns && a->created_unix_ms && a->created_unix_ms == b->created_unix_ms) { /* one measurement that both sides have: its uncertainty is no change */
+        ratio->low = ratio->high = 0;
+        return MT_DIFF_SAME;
+    }
     if (ratio->low >= -threshold && ratio->high <= threshold) return MT_DIFF_SAME;
     if (ratio->high < 0) return MT_DIFF_FAST;
     return ratio->low > 0 ? MT_DIFF_SLOW : MT_DIFF_AMBG;

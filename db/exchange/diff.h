@@ -22,7 +22,7 @@ typedef struct mt_diff_filter {
 } mt_diff_filter;
 
 typedef enum mt_diff_verdict {
-    MT_DIFF_SAME, /* the whole interval of the difference lies within ± the threshold */
+    MT_DIFF_SAME, /* the whole interval of the difference lies within ± the threshold, or it is one measurement that both sides have */
     MT_DIFF_FAST, /* B is faster than A: the intervals do not meet */
     MT_DIFF_SLOW, /* B is slower */
     MT_DIFF_AMBG  /* the measurements do not tell, or one has no interval */

@@ -201,7 +201,7 @@ tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void *
     }
     const mt_lookup_row *row = row_with_code(answers, result);
     if (!row && result->match == TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored for this row");
-    if (!row) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no stored cubin of this variant has this shape's values compiled in; compile the variant for it");
+    if (!row) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no stored cubin is of this variant as compiled for this shape; compile it");
     const mt_lookup_file *file = &answers->db->files[row->file];
     if (!file->is_shipped && !(answers->db->flags & TUNELOOKUP_USER_CUBINS)) {
         return mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED, "%s: is not shipped with the library; open it with TUNELOOKUP_USER_CUBINS", file->path);

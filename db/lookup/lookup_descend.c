@@ -78,8 +78,8 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
     if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", factor_of(-expected->advantage));
     if (v == TAKEN && isfinite(expected->advantage) && expected->advantage > 0) SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", factor_of(expected->advantage));
-    if (v == TAKEN && expected->is_far && isnan(expected->most)) SAY(a, "far:      no shape like this was tuned, and too few shapes were to bound its slowdown\n");
-    else if (v == TAKEN && expected->is_far) SAY(a, "far:      no shape like this was tuned: expect up to %.1f × the best time\n", factor_of(expected->most));
+    if (v == TAKEN && expected->is_far && isnan(expected->most)) SAY(a, "far:      no tuned shape is near, and too few were tuned to bound its slowdown\n");
+    else if (v == TAKEN && expected->is_far) SAY(a, "far:      no tuned shape is near: expect up to %.1f × the best time\n", factor_of(expected->most));
 }
 
 /* Looked for when it is needed: most offers win against it anyhow. */

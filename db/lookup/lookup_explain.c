@@ -95,7 +95,7 @@ static void add_file_notes(text *to, const mt_lookup_answers *answers)
 static void add_left_out(text *to, const mt_lookup_answers *answers)
 {
     uint32_t recorded = answers->hidden_recorded, imported = answers->hidden_imported;
-    if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
+    if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; TUNELOOKUP_RECORDED, or `msda-tune lookup --gpu recorded:NAME`, asks them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (answers->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)answers->damaged_predictors, answers->damaged_predictors == 1 ? " is" : "s are");
     if (answers->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)answers->hidden_shapes, plural(answers->hidden_shapes),
@@ -242,7 +242,7 @@ static void add_expected(text *to, const mt_lookup_answers *answers, const mt_lo
     if (is_known) {
         add(to, "expected: %s%.3f × the best known time %s", what, decision->slowdown, is_foreign ? "there" : "here");
         if (decision->bound == decision->bound) add(to, ", in nine of ten cases no more than %.2f ×", decision->bound);
-        add(to, "; estimated on %u tuned shape%s, each left out once%s\n", (unsigned)count, plural(count), is_foreign ? ", and how it carries over to this GPU was not measured" : "");
+        add(to, "; estimated on %u tuned shape%s, %sleft out once%s\n", (unsigned)count, plural(count), count == 1 ? "" : "each ", is_foreign ? ", and how it carries over to this GPU was not measured" : "");
     }
     else if (decision->match == TUNELOOKUP_MATCH_DEFAULT) add(to, "expected: unknown: there is no estimate for the default on this shape\n");
     else add(to, "expected: unknown: %s\n", is_foreign ? "how such a variant carries over to this GPU was not measured" : "there is no estimate for this shape");

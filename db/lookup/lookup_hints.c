@@ -1,4 +1,4 @@
-/* What there is beyond "nothing was tuned": the GPUs that have winners, and whether stored shapes have the values that the asked names are bound to. Read only where no row answers:
+/* What there is beyond "nothing was tuned": the GPUs that have winners, and which of them have recorded ones alone, which only TUNELOOKUP_RECORDED lets answer; and whether stored shapes have the values that the asked names are bound to. Read only where no row answers:
  * a row that does has them all. */
 #include "db/lookup/lookup.h"
 
@@ -40,7 +40,7 @@ static tunelookup_status keep(mt_lookup_loader *loader, const list *from, const 
 
 tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources)
 {
-    static const char sql[] = "SELECT d.key FROM device d WHERE EXISTS (SELECT 1 FROM answer WHERE kernel_id = ?1 AND device_id = d.id) ORDER BY d.key LIMIT 16";
+    static const char sql[] = "SELECT d.key, min(a.origin = 'recorded') FROM answer a JOIN device d ON d.id = a.device_id WHERE a.kernel_id = ?1 GROUP BY d.key ORDER BY d.key LIMIT 16";
     list keys = { 0 };
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
         sqlite3_stmt *statement = NULL;
@@ -49,7 +49,10 @@ tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lo
         sqlite3_bind_int64(statement, 1, sources[file].kernel);
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *key = (const char *)sqlite3_column_text(statement, 0);
-            if (key && strcmp(key, loader->answers->gpu) != 0 && !has(&keys, key, strlen(key))) add(&keys, ", ", key, strlen(key));
+            char told[256];
+            if (!key || strcmp(key, loader->answers->gpu) == 0) continue;
+            int length = snprintf(told, sizeof told, "%s%s", key, sqlite3_column_int(statement, 1) ? " (recorded)" : "");
+            if ((size_t)length < sizeof told && !has(&keys, told, (size_t)length)) add(&keys, ", ", told, (size_t)length);
         }
         sqlite3_finalize(statement);
     }

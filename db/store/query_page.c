@@ -56,11 +56,11 @@ mt_status mt_query_pruned(mt_store *store, const mt_filter *filter, mt_query_pru
 
 static void add_launch(sqlite3_stmt *statement, mt_strbuf *text)
 {
-    static const char *const names[] = {"", "grid ", "block ", "cluster ", "smem ", "carveout ", "cooperative ", "programmatic "};
+    static const struct { const char *name, *unit; } parts[] = {{"", ""}, {"grid ", ""}, {"block ", ""}, {"cluster ", ""}, {"smem ", " B"}, {"carveout ", " %"}, {"cooperative ", ""}, {"programmatic ", ""}};
     if (text->length) mt_strbuf_add_char(text, '\n');
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+    for (int i = 0; i < (int)(sizeof parts / sizeof *parts); i++) {
         const char *value = mt_sql_column_or_null(statement, i);
-        if (value) mt_strbuf_addf(text, "%s%s%s", i ? "  " : "", names[i], value);
+        if (value) mt_strbuf_addf(text, "%s%s%s%s", i ? "  " : "", parts[i].name, value, parts[i].unit);
     }
 }
 
@@ -68,7 +68,7 @@ mt_status mt_query_launch_text(mt_store *store, int64_t measurement, mt_strbuf *
 {
     mt_status st;
     mt_sql_args rows = mt_sql_query(store, "SELECT json_extract(l.value, '$.entry'), trim(json_extract(l.value, '$.grid'), '[]'), trim(json_extract(l.value, '$.block'), '[]'), "
-                                    "trim(json_extract(l.value, '$.cluster'), '[]'), json_extract(l.value, '$.smem'), json_extract(l.value, '$.carveout'), json_extract(l.value, '$.cooperative'), "
+                                    "trim(json_extract(l.value, '$.cluster'), '[]'), json_extract(l.value, '$.smem'), nullif(json_extract(l.value, '$.carveout'), -1), json_extract(l.value, '$.cooperative'), "
                                     "json_extract(l.value, '$.programmatic') FROM measurement m JOIN json_each(CASE WHEN json_valid(m.launch_json) THEN m.launch_json ELSE '{}' END, '$.launches') l "
                                     "WHERE m.id = ? AND l.type = 'object'", MT_IN(MT_INT(measurement)), &st, err);
     while (mt_sql_each(store, &rows, "read launches", &st, err)) add_launch(rows.statement, text);

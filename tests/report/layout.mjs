@@ -38,6 +38,21 @@ for (const name of Object.keys(files)) {
   }
 }
 
+test('on a phone the line above the cards says that it sorts, and one card has none', async () => {
+  const seen = new Set();
+  for (const name of Object.keys(files)) {
+    const view = await open(name, { width: 390 });
+    const tables = await view.page.locator('#best .group table').evaluateAll((all) => all.map((table) => [table.tBodies[0].rows.length, table.tHead.checkVisibility(), getComputedStyle(table.tHead.rows[0], '::before').content]));
+    for (const [rows, isShown, words] of tables) {
+      assert.equal(isShown, rows > 1, `${name}: ${rows} rows`);
+      assert.equal(words, '"Sort by"');
+      seen.add(isShown);
+    }
+    await view.close();
+  }
+  assert.equal(seen.size, 2);
+});
+
 // Sections are laid out when they come near: a page that glides past them ends beside the one that was asked for.
 test('a link of the menu leads to its section, motion allowed', async () => {
   const view = await open('msda', { width: 1280, reducedMotion: 'no-preference' });
@@ -112,7 +127,7 @@ for (const name of Object.keys(files)) {
 
 // Words of a section's notes, and how the column, the figure or the entry begins that they are about.
 const EXPLAINED = {
-  best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
+  best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['Tied', 'tied'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
   summary: [['× as fast', '× as fast'], ['floor', 'Floor'], ['Stopped', 'Stopped'], ['Not run', 'Not run']],
 };
 
@@ -131,7 +146,7 @@ test('what is shown is explained, and nothing else', async () => {
     }
     await view.close();
   }
-  for (const words of ['× as fast', 'The error', 'Launches', 'floor', 'Stopped', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
+  for (const words of ['× as fast', 'Tied', 'The error', 'Launches', 'floor', 'Stopped', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
 });
 
 test('a filter finds the GPU that a heading tells', async () => {

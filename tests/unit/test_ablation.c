@@ -1,13 +1,16 @@
-/* Which variants stand beside each other in the table of show --ablation. */
+/* Which variants stand beside each other in the table of show --ablation, and in the report's. */
+#include "db/store/neighbour.h"
 #include "tests/unit/unit.h"
-#include "tuner/cli/requests/ablation.h"
+#include "tuner/base/strbuf.h"
 
 static const char base[] = "ALGO=a;BLOCK=64;MODE=fast;TILE=8";
 
 static void neighbour(const char *other, const char *expected)
 {
     mt_strbuf change = {0};
-    ck_assert_int_eq(mt_ablation_is_neighbour(base, other, &change), expected != NULL);
+    mt_knob_text from, to;
+    ck_assert_int_eq(mt_is_neighbour(base, other, &from, &to), expected != NULL);
+    if (expected) mt_strbuf_addf(&change, "%.*s: %.*s → %.*s", (int)from.name_length, from.name, (int)from.value_length, from.value, (int)to.value_length, to.value);
     ck_assert_str_eq(mt_strbuf_text(&change), expected ? expected : "");
     mt_strbuf_free(&change);
 }

@@ -29,6 +29,19 @@ START_TEST(verdicts)
 }
 END_TEST
 
+/* A file compared with itself or its copy; a result of another day may have the same figures. */
+START_TEST(one_measurement_of_both_sides)
+{
+    mt_diff_time a = time_of(100, 98, 102), b = a;
+    mt_diff_ratio ratio;
+    a.created_unix_ms = b.created_unix_ms = 1700000000000;
+    ck_assert_int_eq(mt_diff_judge(&a, &b, 0.01, &ratio), MT_DIFF_SAME);
+    ck_assert(ratio.change == 0 && ratio.low == 0 && ratio.high == 0);
+    b.created_unix_ms++;
+    ck_assert_int_eq(mt_diff_judge(&a, &b, 0.01, &ratio), MT_DIFF_AMBG);
+}
+END_TEST
+
 typedef struct seen {
     int both, only_a, only_b;
     size_t variants;
@@ -96,4 +109,4 @@ START_TEST(sides)
 }
 END_TEST
 
-FIXTURE_MAIN("diff", verdicts, sides)
+FIXTURE_MAIN("diff", verdicts, one_measurement_of_both_sides, sides)

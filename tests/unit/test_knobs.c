@@ -37,6 +37,28 @@ START_TEST(what_differs_comes_first)
 }
 END_TEST
 
+/* The algorithm is told always, but the default has a name. */
+START_TEST(the_default_is_called_so)
+{
+    static const struct { const char *variant, *usual, *told; } cases[] = {
+        {"ALGO=a;B=1", "ALGO=a;B=1;C=2", "the default"}, /* C is not active */
+        {"ALGO=a", "ALGO=a;B=1", "the default"},
+        {"ALGO=b;B=1", "ALGO=a;B=1", "ALGO=b"},
+        {"ALGO=a;B=2", "ALGO=a;B=1", "ALGO=a B=2"},
+        {"ALGO=a;B=1", "ALGO=ab;B=1", "ALGO=a"},
+        {"ALGO=a;B=1", "", "ALGO=a B=1"},
+        {"ALGO=a;B=1", NULL, "ALGO=a B=1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mt_strbuf told = {0};
+        mt_knobs_add_told(&told, cases[i].variant, cases[i].usual);
+        ck_assert_str_eq(mt_strbuf_text(&told), cases[i].told);
+        ck_assert_int_eq(mt_knobs_are_default(cases[i].variant, cases[i].usual), strcmp(cases[i].told, "the default") == 0);
+        mt_strbuf_free(&told);
+    }
+}
+END_TEST
+
 static char *wrapped(const char *text, size_t indent, const char *behind)
 {
     char *lines = NULL;
@@ -119,4 +141,4 @@ START_TEST(a_summary_fits_the_page)
 }
 END_TEST
 
-UNIT_MAIN("knobs", what_differs_comes_first, lines_fit_the_page, a_summary_fits_the_page)
+UNIT_MAIN("knobs", what_differs_comes_first, the_default_is_called_so, lines_fit_the_page, a_summary_fits_the_page)

@@ -64,6 +64,9 @@ START_TEST(knobs_and_what_they_do)
     ck_assert_double_nan(effects[depth].overall); /* the fastest is of an algorithm that lacks it */
     ck_assert_double_nan(effects[algo].overall);  /* and has one value within itself */
     ck_assert_double_gt(effects[vec].near_best, effects[pad].near_best);
+    ck_assert_uint_eq(effects[vec].values, 2);
+    ck_assert_uint_eq(effects[algo].values, 1); /* of the three that it has, inactive included, those within the winner's algorithm */
+    ck_assert_uint_eq(effects[depth].values, 0);
     double sum = 0;
     for (size_t k = 0; k < s->knob_count; k++) sum += isnan(effects[k].near_best) ? 0 : effects[k].near_best;
     ck_assert_double_eq_tol(sum, 1, 1e-12);
@@ -107,7 +110,7 @@ START_TEST(what_was_not_run_has_not_failed)
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Evaluations: 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 7\n- Stopped as too slow: 1 of 7\n- Not run: 1 of 8\n"));
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), " | 8 | 5 | 1 | 1 | 1 |\n"));
-    const char *convergence = strstr(mt_strbuf_text(&out), "**Evaluations until the best of all was nearly reached**"), *outcomes = strstr(mt_strbuf_text(&out), "**How evaluations ended, and what was not run**");
+    const char *convergence = strstr(mt_strbuf_text(&out), "**Evaluations until the fastest time of all was nearly reached**"), *outcomes = strstr(mt_strbuf_text(&out), "**How evaluations ended, and what was not run**");
     ck_assert_ptr_nonnull(convergence); /* the same number everywhere */
     ck_assert_ptr_nonnull(strstr(convergence, "| 8 |"));
     ck_assert_ptr_nonnull(outcomes);
@@ -343,7 +346,7 @@ START_TEST(kernels_share_the_first_screen)
 }
 END_TEST
 
-/* Neighbours of the best: exactly one knob is different; failed ones count, those that were not run do not. */
+/* Neighbours of the best: of the knobs that both have exactly one is different; failed ones count, those that were not run do not. Of many by the same change the fastest is told. */
 START_TEST(what_one_knob_alone_costs)
 {
     mt_store *store = make_store();
@@ -354,6 +357,9 @@ START_TEST(what_one_knob_alone_costs)
     mt_strbuf text = {0};
     put(store, fixture_session(store), &s, "ALGO=a;PAD=7;VEC=10", MT_OUTCOME_EXCLUDED, 0);
     put(store, fixture_session(store), &s, "ALGO=a;PAD=8;VEC=10", MT_OUTCOME_WRONG_RESULT, 0);
+    put(store, fixture_session(store), &s, "ALGO=b;DEPTH=1;PAD=0;VEC=10", MT_OUTCOME_OK, 300); /* DEPTH depends on ALGO=b */
+    put(store, fixture_session(store), &s, "ALGO=b;DEPTH=2;PAD=0;VEC=10", MT_OUTCOME_OK, 200);
+    put(store, fixture_session(store), &s, "ALGO=b;DEPTH=3;PAD=0;VEC=10", MT_OUTCOME_WRONG_RESULT, 0);
     ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
     ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
     mt_format_md(&doc, &text);
@@ -363,7 +369,9 @@ START_TEST(what_one_knob_alone_costs)
     ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 1 | 0.100 | 0.000 | 1.000 | ok |\n"));
     ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 8 |  |  |  | wrong\\_result |\n"));
     ck_assert_ptr_null(strstr(rows, "| PAD | 0 | 7 |"));
-    ck_assert_ptr_null(strstr(rows, "| ALGO |"));
+    const char *other = strstr(rows, "| ALGO | a | b | 0.200 |");
+    ck_assert_ptr_nonnull(other);
+    ck_assert_ptr_null(strstr(other + 1, "| ALGO |"));
     mt_strbuf_free(&text);
     mt_doc_free(&doc);
     mt_store_close(store);
@@ -409,6 +417,30 @@ START_TEST(rows_tell_the_knobs_that_differ_from_the_default)
     for (size_t i = 0; i < 3; i++) ck_assert_msg(strstr(mt_strbuf_text(&text), told[i]) != NULL, "no %s in %s", told[i], mt_strbuf_text(&text));
     mt_strbuf_free(&text);
     mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(the_default_is_called_so)
+{
+    const char *const name = "best";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    put(store, fixture_session(store), &s, "A=2;ALGO=b", MT_OUTCOME_OK, 100);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    for (int is_other = 0; is_other < 2; is_other++) {
+        char sql[300];
+        snprintf(sql, sizeof sql, "UPDATE kernel SET spec_json = '{\"params\":[{\"name\":\"ALGO\",\"values\":[\"a\",\"b\"],\"default\":1},{\"name\":\"A\",\"values\":[\"1\",\"2\"],\"default\":%d}]}'", !is_other);
+        fixture_sql(sql);
+        ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+        mt_format_md(&doc, &text);
+        ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), is_other ? " | A=2;ALGO=b | A=2;ALGO=b |" : " | the default | A=2;ALGO=b |"));
+        mt_strbuf_free(&text);
+        mt_doc_free(&doc);
+    }
     mt_store_close(store);
 }
 END_TEST
@@ -549,7 +581,20 @@ START_TEST(only_what_has_entries_is_explained)
         ck_assert_str_eq(doc.sections[0].blocks[2].text, cases[i].told);
         mt_doc_free(&doc);
     }
+    mt_doc doc = {.title = mt_strdup("title"), .source = mt_strdup("source")};
+    mt_strbuf page = {0};
+    mt_doc_section_begin(&doc, "one", "One");
+    mt_doc_table(&doc, "rows", "Caption", two);
+    mt_doc_fold(&doc, 0, 1, "More");
+    mt_doc_number(&doc, 1);
+    mt_doc_text(&doc, "even");
+    mt_doc_explain(&doc, "rows", list);
+    mt_format_html(&doc, &page); /* of what a page folds it says where it is */
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), ">Always. Of times.</p>"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), ">More: Of remarks.</p>"));
+    mt_strbuf_free(&page);
+    mt_doc_free(&doc);
 }
 END_TEST
 
-FIXTURE_MAIN("report", what_may_not_run_elsewhere_has_no_cell, the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, imports_have_no_seconds_and_what_did_not_run_is_no_evaluation, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)
+FIXTURE_MAIN("report", what_may_not_run_elsewhere_has_no_cell, the_busiest_part_of_the_gpu_limits_a_winner, only_what_has_entries_is_explained, what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_default, the_default_is_called_so, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, the_best_so_far_stands_in_for_a_winner, gaps_between_sessions_do_not_count, imports_have_no_seconds_and_what_did_not_run_is_no_evaluation, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest, kernels_share_the_first_screen)

@@ -451,6 +451,28 @@ START_TEST(a_search_begins_with_the_answers)
 }
 END_TEST
 
+/* Eight evaluations: the answers and the default; where the space has a cost model three of them are the strategy's, which begins with what the model believes. */
+START_TEST(a_quick_session_asks_the_answers_and_the_model)
+{
+    static const char *const variants[] = {"A=20;ALGO=plain", "A=19;ALGO=plain", "A=18;ALGO=plain", "A=17;ALGO=plain", "A=16;ALGO=plain", "A=15;ALGO=plain", "A=14;ALGO=plain", "A=13;ALGO=plain"};
+    static const mt_answers answers = {NULL, answers_of_test};
+    for (size_t has_model = 0; has_model < 2; has_model++) {
+        set_up();
+        params.answers = &answers;
+        params.strategy = "mixed";
+        params.is_quick = true;
+        for (size_t i = 0; i < MT_ANSWERS_MAX; i++) answered[i] = variants[i % (sizeof variants / sizeof *variants)];
+        tune_ok("", has_model ? "[param A]\nvalues = 1..40\ndefault = 5\n[model]\ntime_ns = 1000 + 10 * A\n" : "[param A]\nvalues = 1..40\ndefault = 5\n");
+        ck_assert_uint_eq(last.measured, MT_QUICK_EVALUATIONS);
+        ck_assert_int_eq(count_by("proposed_by = 'lookup'"), has_model ? MT_QUICK_ANSWERS_BESIDE_MODEL : MT_QUICK_EVALUATIONS - 1);
+        ck_assert_int_eq(count_by("proposed_by = 'default'"), 1);
+        ck_assert_int_eq(count_by("proposed_by = 'first sample'"), has_model ? MT_QUICK_EVALUATIONS - MT_QUICK_ANSWERS_BESIDE_MODEL - 1 : 0);
+        tear_down();
+        memcpy(strrchr(folder, '-'), "-XXXXXX", 7);
+    }
+}
+END_TEST
+
 START_TEST(hints_come_from_shipped_rows)
 {
     mt_error err = {0};
@@ -475,6 +497,6 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
-    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, the_prior_is_the_cost_model, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, rows_say_who_asked};
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, the_prior_is_the_cost_model, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, a_quick_session_asks_the_answers_and_the_model, rows_say_who_asked};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

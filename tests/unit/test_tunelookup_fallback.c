@@ -26,7 +26,7 @@ START_TEST(test_nearest)
         ck_says(&r, "nearest:  shape shape on h100-sxm|cc90|sm132|80g, 0.45 doublings away");
         ck_says(&r, "expected speed-up over the default: 1.");
         ck_says(&r, "estimated on 8 tuned shapes, each left out once");
-        ck_lookup_fails(tunelookup_cubin(&r, &cubin, &bytes), TUNELOOKUP_ERR_NOT_FOUND, "has this shape's values compiled in");
+        ck_lookup_fails(tunelookup_cubin(&r, &cubin, &bytes), TUNELOOKUP_ERR_NOT_FOUND, "no stored cubin is of this variant as compiled for this shape");
     }
     tunelookup_result small = find(plan, 40);
     ck_assert_str_eq(small.variant, plain64);
@@ -46,7 +46,7 @@ START_TEST(test_far)
     tunelookup_result r = find(plan, 2048), near = find(plan, 6);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
     ck_says(&r, "8.00 doublings away");
-    ck_says(&r, "far:      no shape like this was tuned: expect up to 1.");
+    ck_says(&r, "far:      no tuned shape is near: expect up to 1.");
     ck_says(&r, ", in nine of ten cases no more than 1.");
     ck_assert_int_eq(near.match, TUNELOOKUP_MATCH_NEAREST); /* within what is known */
     ck_assert_ptr_null(strstr(lookup_explain(&near), "far: "));

@@ -30,7 +30,7 @@ export default function accuracy(view) {
     return view.draw(plot, {
       color: t.series, legend: legend(t, { data: groups.filter(([, g]) => g.length).map(([name]) => plain(short(name, 30))) }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })], grid: { left: 70, right: 20, top: 40, bottom: 46 },
       tooltip: tooltip(t, ({ data, seriesName }) => (seriesName === 'front' ? '' : plain(`error ${data[1].toExponential(2)}\n`) + describePoint(s, data[2], view.shared.kinds))),
-      xAxis: axis(t, `time (µs)${points.some(([time]) => time >= s.fastest * SCALE) ? `; ▷ slower than ${SCALE} × the best` : ''}`, { type: 'log', min: ({ min }) => min * 0.97, max: ({ max }) => max * 1.03, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+      xAxis: axis(t, `time (µs)${points.some(([time]) => time >= s.fastest * SCALE) ? `; ▷ slower than ${SCALE} × the fastest` : ''}`, { type: 'log', min: ({ min }) => min * 0.97, max: ({ max }) => max * 1.03, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
       yAxis: axis(t, 'error, norm-wise', { type: 'log', nameGap: 52, min: low * 0.9, max: high * 1.1, axisLabel: { formatter: (v) => v.toExponential(1) } }),
       series: [
         { name: 'front', type: 'line', step: 'start', showSymbol: false, silent: true, lineStyle: { color: t.muted, width: 1.5, type: 'dotted' }, data: front.map((point) => point.slice(0, 2)) },

@@ -3,7 +3,7 @@ import { CROSS, axis, describePoint, legend, plain, theme, times, toolbox, toolt
 
 const hasSeconds = (s) => s.points.t.length > 0; // an import's rows have none: no search's clock was running
 const SCALE = 8;
-const OFF = `over ${SCALE} × the best`;
+const OFF = `over ${SCALE} × the fastest`;
 
 function ofSubject(view, byTime, t) {
   const s = view.subject;
@@ -62,9 +62,9 @@ function ofAll(view, t) {
   const subjects = ofKernel(view).filter((s) => s.steps.length);
   return {
     color: t.series, legend: legend(t), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })], grid: { left: 58, right: 18, top: 36, bottom: 44 },
-    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\n${times(data[1])} the best after ${data[0]} evaluations`)),
+    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\n${times(data[1])} the fastest after ${data[0]} evaluations`)),
     xAxis: axis(t, 'evaluation', { type: 'value', min: 0 }),
-    yAxis: axis(t, 'best so far, × the best of all', { type: 'log', logBase: 2, nameGap: 42, min: 1, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } }),
+    yAxis: axis(t, 'best so far, × the fastest of all', { type: 'log', logBase: 2, nameGap: 42, min: 1, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } }),
     series: subjects.map((s) => ({ name: plain(s.label), type: 'line', step: 'end', symbolSize: 5, lineStyle: { width: 2 }, data: s.steps.map(([e, , best]) => [e, best / s.steps.at(-1)[2]]) })),
   };
 }

@@ -100,7 +100,7 @@ function timesOver(view, k, t) {
   const { kinds } = view.shared;
   const levels = active(s.knobs[k]);
   const top = Math.max(1.05 * s.fastest, Math.min(s.fastest * MOST, Math.max(...p.us.filter((v, i) => v !== null && p.newest[i]))));
-  const groups = { timed: [], 'stopped early': [], [`over ${MOST} × the best`]: [], failed: [] };
+  const groups = { timed: [], 'stopped early': [], [`over ${MOST} × the fastest`]: [], failed: [] };
   const [ok, censored, beyond, failed] = Object.keys(groups);
   for (let i = 0; i < p.us.length; i++) {
     const at = levels.indexOf(p.levels[k][i]);
@@ -269,7 +269,7 @@ export function parallel(view) {
       dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, isVertical ? 14 : Math.floor(step / 7)).map(plain),
       ...(isVertical ? {} : { nameGap: isStaggered && dim % 2 ? 31 : 16, nameTruncate: { maxWidth: 2 * step } }),
     }));
-    axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
+    axes.push({ dim: order.length, name: '× fastest', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
     view.draw(plot, {
       parallel: {
         layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: isStaggered ? 48 : 32,

@@ -51,7 +51,7 @@ export default function roofline(view) {
           data: [...new Set([s, ...subjects])].filter((o) => o.floor).map((o) => dot(o, o.floor)) },
         { name: 'best of each subject', type: 'scatter', symbolSize: 11, color: t.best, z: 6, itemStyle: { borderColor: t.card, borderWidth: 1.5 }, data: subjects.map((o) => dot(o, o.best)) },
       ],
-    }, view.isNarrow ? 360 : 440, s.floor && s.winner ? `The best of ${s.label} reaches ${number(100 * s.floor / s.best)} per cent of the model’s floor.` : '');
+    }, view.isNarrow ? 360 : 440, s.floor && s.winner ? `The model’s floor is ${number(100 * s.floor / s.best)} per cent of the best time of ${s.label}.` : '');
   };
 }
 roofline.needsSubject = true;

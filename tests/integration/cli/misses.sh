@@ -23,7 +23,7 @@ h100='"gpu":"h100-sxm|cc90|sm132|80g"'
 mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses misses.jsonl --quiet
 mt show --db t.sqlite
 note "the report says what they get today"
-mt report --db t.sqlite --format md --section lookup --misses misses.jsonl 2>&1 | sed -n '/How many shapes/,/What untuned/{/What untuned/d;p}'
+mt report --db t.sqlite --format md --section lookup --misses misses.jsonl 2>&1 | sed -n '/How many shapes/,/Portfolios: the fewest/{/Portfolios: the fewest/d;p}'
 mt report --db t.sqlite --format csv --section lookup --misses nowhere.jsonl
 mt report --diff t.sqlite t.sqlite --misses misses.jsonl
 note "a log of thousands of shapes, strings and kernels: the most asked for are listed, and looked up; the rest is counted, whatever the format"

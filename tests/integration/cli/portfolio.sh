@@ -36,11 +36,12 @@ note "workloads of one shape with different winners: what no single variant reac
 sed -E 's/"name":"even","key":"spread=1"/"name":"skewed","key":"spread=4"/; s/"(ns|lo|hi|min|mean)":270/"\1":70/g' "$data/cli/demo.large.jsonl" >skewed.jsonl
 "$tool" import --as recorded --db apart.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" skewed.jsonl >/dev/null
 "$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings apart.sqlite --db two.sqlite --quiet >/dev/null 2>&1
-"$tool" portfolio --db two.sqlite | sed -n '/^Portfolio/p; /^  shape/,/^  large/p'
-"$tool" report --db two.sqlite --format md --section lookup | sed -n "/What untuned/,/^$/p;/^|/p" | grep "^| .*\(Apart\|recorded\)" | grep -v "else the default" | cut -d"|" -f5-9,11
+"$tool" portfolio --db two.sqlite | sed -n '/^Portfolio/,/^  large/p'
+"$tool" report --db two.sqlite --format md --section lookup | sed -n "/Portfolios: the fewest/,/^$/p;/^|/p" | grep "^| .*\(Apart\|recorded\)" | grep -v "else the default" | cut -d"|" -f5-9,11
 note "a default that may not run is not missing: nothing measures it"
 python3 -c 'import sqlite3; c = sqlite3.connect("two.sqlite"); c.execute("DELETE FROM landmark WHERE role = \"default\""); c.commit()'
 "$tool" portfolio --db two.sqlite | sed -n '/^  shape/,/^  large/p; /^Missing/p'
+"$tool" portfolio --db two.sqlite --evaluate | sed -n '/ all three/,$p; /^Over/,$p'
 note "each shape is left out with its family: here each is alone in its own"
 "$tool" portfolio --db t.sqlite --families N | sed -n '/^Each shape/,$p'
 note "what is wrong is said"

@@ -167,7 +167,7 @@ static mt_status list_recordings(mt_store *const stores[2], mt_error *err)
 {
     size_t count = 0;
     mt_status st = MT_OK;
-    printf("\nRecorded GPUs (--gpu recorded:NAME):\n");
+    printf("\nRecorded GPUs (--gpu recorded:NAME; a kernel without a search space above needs the file of one):\n");
     for (size_t i = 0; i < 2 && st == MT_OK; i++) {
         if (i && stores[i]) print_wrapped("  your own, whose shapes are replayed rather than the shipped ones, in ", mt_store_path(stores[i]), 4);
         if (stores[i]) st = list_devices(stores[i], &count, err);

@@ -82,7 +82,7 @@ static mt_status write_space(const new_values *values, const char *path, const c
     MT_TRY(mt_new_space(text, source, kernel, &out, err));
     fflush(stdout);
     MT_TRY(mt_file_write_output(output, out.text, out.length, err));
-    if (strcmp(output, "-") != 0) mt_tell("%s written. Next:\n  msda-tune check --space %s --sample\n  msda-tune --gpu auto --space %s\n", output, output, output);
+    if (strcmp(output, "-") != 0) mt_tell("%s written. Next:\n  msda-tune check --space %s --sample    # without a GPU: --gpu h100\n  msda-tune --gpu auto --space %s\n", output, output, output);
 done:
     mt_strbuf_free(&out);
     mt_free(source);

@@ -102,7 +102,7 @@ done:
 
 const mt_command mt_cmd_quarantine = {
     .name = "quarantine",
-    .summary = "variants that are not run again because of what they did; lifting",
+    .summary = "variants that are not run again because they faulted or hung; lifts that",
     .help = "A variant that faulted, hung, or twice took its worker or the host down is not run again on that GPU\n"
             "and shape. Without --lift or --all: lists strikes. With them: forgives, so that the next tune tries\n"
             "the variant again.\n\n"

@@ -152,7 +152,7 @@ static mt_status add_failure(void *context, const mt_measurement_row *row, mt_er
     mt_table_cell(&l->table, row->shape);
     mt_table_cell(&l->table, mt_outcome_name(row->outcome.kind));
     bool wants_all = l->is_verbose || mt_print_columns(row->variant) <= SHORT;
-    mt_knobs_add_unusual(&text, row->variant, wants_all ? NULL : l->usual);
+    mt_knobs_add_told(&text, row->variant, wants_all ? NULL : l->usual);
     l->leaves_out |= !wants_all && l->usual[0];
     mt_strbuf_add(&text, ": ");
     mt_print_clean(&text, row->outcome.text, 120);
@@ -296,7 +296,7 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
     } else {
         flush_table(l);
         mt_best_list_print(&l->list, values->verbose, stdout);
-        if (l->leaves_out) printf("\nKnobs as in the default are left out; --verbose lists all.\n");
+        if (l->leaves_out) mt_knobs_print_left_out(stdout);
         mt_sources_hint(&l->sources, stdout);
     }
     if (values->failures && !l->rows) return no_failures(values, store, err);

@@ -140,7 +140,7 @@ static void add_knobs(mt_table *table, const mt_best_item *item, bool all)
 {
     mt_strbuf knobs = {0};
     if (all) mt_print_knobs(&knobs, item->variant);
-    else mt_knobs_add_unusual(&knobs, item->variant, item->usual);
+    else mt_knobs_add_told(&knobs, item->variant, item->usual);
     mt_strbuf_add(&knobs, item->notes);
     mt_table_cell(table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
@@ -214,7 +214,7 @@ void mt_best_list_print(const mt_best_list *list, bool is_verbose, FILE *out)
         leaves_out |= print_group(&list->items[begin], end - begin, is_verbose, out);
     }
     if (has_final_order(list)) fprintf(out, "\nA slower variant above a faster one: they are tied within the interval, and the final decided.\n");
-    if (leaves_out) fprintf(out, "\nKnobs as in the default are left out; --verbose lists all.\n");
+    if (leaves_out) mt_knobs_print_left_out(out);
 }
 
 void mt_best_list_json(const mt_best_list *list, FILE *out)

@@ -2,7 +2,9 @@
 #ifndef MT_CLI_OUTPUT_KNOBS_H
 #define MT_CLI_OUTPUT_KNOBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "tuner/base/strbuf.h"
 
@@ -11,7 +13,13 @@
 
 /* Adds "ALGO=direct CPB=8": the algorithm, and the knobs whose values differ from the usual ones. Returns how many knobs were left out, as they have their usual value. */
 size_t mt_knobs_add_unusual(mt_strbuf *out, const char *variant, const char *usual);
+/* Whether it is the default: all its knobs, the algorithm too, have the usual value. */
+bool mt_knobs_are_default(const char *variant, const char *usual);
+/* As mt_knobs_add_unusual, but the default is called so. */
+size_t mt_knobs_add_told(mt_strbuf *out, const char *variant, const char *usual);
 /* Adds all: first those that mt_knobs_add_unusual tells, then the others. */
 void mt_knobs_add_all(mt_strbuf *out, const char *variant, const char *usual);
+/* The line below lists that leave knobs out. */
+void mt_knobs_print_left_out(FILE *out);
 
 #endif

@@ -53,10 +53,10 @@ static void print_size(const mt_portfolio_view *view)
     const mt_predictor *predictor = view->predictor;
     size_t shapes = view->table->shape_count;
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%zu variant%s within %.0f %% of the best on %zu of %zu shape%s, worst %.2f×", predictor->member_count, plural(predictor->member_count), 100 * (view->options->within - 1),
-                   shapes - predictor->apart, shapes, plural(shapes), exp2(predictor->worst));
-    if (predictor->apart != predictor->unserved) mt_strbuf_addf(&line, "; within it of the best single variant for all workloads of the shape on %zu", shapes - predictor->unserved);
-    if (predictor->is_exact && predictor->member_count > 1) mt_strbuf_add(&line, "; fewer do not suffice");
+    mt_strbuf_addf(&line, "%zu variant%s; on %zu of %zu shape%s %s within %.0f %% of the best known, on the worst it takes %.2f×", predictor->member_count, plural(predictor->member_count),
+                   shapes - predictor->apart, shapes, plural(shapes), predictor->member_count == 1 ? "it is" : "the best of them is", 100 * (view->options->within - 1), exp2(predictor->worst));
+    if (predictor->apart != predictor->unserved) mt_strbuf_addf(&line, "; on %zu it is within %.0f %% of what one variant can reach for all workloads of the shape", shapes - predictor->unserved, 100 * (view->options->within - 1));
+    if (predictor->is_exact && predictor->member_count > 1) mt_strbuf_add(&line, "; fewer variants do not suffice");
     print_line("Portfolio:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
 }
@@ -128,7 +128,7 @@ static void print_rule(const mt_portfolio_view *view)
         return;
     }
     mt_strbuf held = {0};
-    mt_strbuf_addf(&held, "%zu shape%s, one at a time: geomean %.3f×, worst %.3f× of the best", predictor->score.count, plural(predictor->score.count), exp2(predictor->score.mean), exp2(predictor->score.worst));
+    mt_strbuf_addf(&held, "%zu shape%s, one at a time: what the rule offers takes geomean %.3f×, worst %.3f× of the best", predictor->score.count, plural(predictor->score.count), exp2(predictor->score.mean), exp2(predictor->score.worst));
     if (predictor->score.unknown) mt_strbuf_addf(&held, "; on %zu more what it chose was not measured", predictor->score.unknown);
     print_line("Held out:", mt_strbuf_text(&held));
     mt_strbuf_free(&held);
@@ -207,7 +207,7 @@ static void print_score(const char *name, const mt_predictor_score *score)
 static void print_alone(const mt_predictor_evaluation *e)
 {
     const mt_predictor_score *score = &e->alone;
-    if (score->count) printf("The predictor over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (score->count) printf("What lookup would have answered, over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
     if (e->several.count) printf("The fastest of %d offers, as `tune --quick` takes them: geomean %.3f×, worst %.3f×\n", MT_PREDICTOR_SEVERAL, exp2(e->several.mean), exp2(e->several.worst));
     if (e->bounded) printf("The bound for nine of ten cases held in %zu of %zu\n", e->within, e->bounded);
     if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
@@ -223,8 +223,10 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
         printf("\nEach shape as if it%s had not been tuned (weights, rule and expectations chosen without %s):\n", view->family ? ", and all of its family," : "", view->family ? "them" : "it");
         print_trials(view, trials);
         print_alone(&e);
-        printf("Over %zu shape%s on which all three have a time:\n", e.predictor.count, plural(e.predictor.count));
-        if (e.predictor.count) {
+        if (!e.predictor.count) {
+            printf("No shape has a time of all three: predictor, default, nearest by volume\n");
+        } else {
+            printf("Over the %zu shape%s on which the predictor, the default and the nearest by volume have a time:\n", e.predictor.count, plural(e.predictor.count));
             print_score("the predictor", &e.predictor);
             print_score("always the default", &e.by_default);
             print_score("nearest by volume", &e.by_volume);

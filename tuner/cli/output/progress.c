@@ -195,8 +195,8 @@ static void say(mt_display *display)
     int64_t now = display->now_ns();
     if (display->spoke_ns && now - display->spoke_ns < SILENCE_NS) return;
     if (display->done) compose(display, &line);
-    else mt_strbuf_addf(&line, "%s: %zu of %s", display->title, display->total, display->counts.search);
-    fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
+    else mt_strbuf_addf(&line, "%s: up to %zu of %s", display->title, display->total, display->counts.search);
+    mt_print_wrapped(display->progress, mt_strbuf_text(&line), 2, NULL);
     display->spoke_ns = now;
     mt_strbuf_free(&line);
 }

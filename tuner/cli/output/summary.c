@@ -173,10 +173,12 @@ static void print_variant(FILE *out, const mt_space *space, const char *variant,
     mt_strbuf_addf(&knobs, "%*s", INDENT, "");
     mt_knobs_add_all(&knobs, variant, usual);
     mt_strbuf_addf(&told, "%*s", INDENT, "");
-    size_t left_out = mt_knobs_add_unusual(&told, variant, usual);
+    size_t left_out = mt_knobs_add_told(&told, variant, usual);
     bool wants_all = is_verbose || left_out == 0 || mt_print_columns(mt_strbuf_text(&knobs)) <= MT_PAGE_COLUMNS;
+    bool is_default = mt_knobs_are_default(variant, usual);
+    if (is_default) mt_strbuf_add(&told, " (--verbose lists its knobs)");
     mt_print_wrapped(out, mt_strbuf_text(wants_all ? &knobs : &told), INDENT, NULL);
-    if (!wants_all) fprintf(out, "%*sand %zu knob%s as in the default (--verbose lists all)\n", INDENT, "", left_out, left_out == 1 ? "" : "s");
+    if (!wants_all && !is_default) fprintf(out, "%*sand %zu knob%s as in the default (--verbose lists all)\n", INDENT, "", left_out, left_out == 1 ? "" : "s");
     mt_free(usual);
     mt_strbuf_free(&knobs);
     mt_strbuf_free(&told);
@@ -197,46 +199,25 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     print_model(out, space, facts, summary);
 }
 
-static bool has_knob(const char *variant, const char *item)
-{
-    size_t length = strcspn(item, "=") + 1;
-    for (const char *at = variant; *at; at += strcspn(at, ";"), at += *at == ';')
-        if (strncmp(at, item, length) == 0) return true;
-    return false;
-}
-
-/* " CLUSTER=4 STAGES=2 …": those knobs that the best variant does not have. */
-static void add_own_knobs(mt_strbuf *out, const char *variant, const char *best)
-{
-    for (const char *at = variant; *at; at += strcspn(at, ";"), at += *at == ';') {
-        char item[128];
-        snprintf(item, sizeof item, "%.*s", (int)strcspn(at, ";"), at);
-        if (!has_knob(best, item)) mt_strbuf_add(out, " ");
-        if (!has_knob(best, item)) mt_print_clean(out, item, 0);
-    }
-}
-
-/* The other algorithms' best, each with the knobs that are its own. The baseline has a line already. */
+/* The other algorithms' best. The baseline has a line already. */
 static void print_algorithms(FILE *out, const mt_space *space, const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
     const char *baseline = mt_space_spec(space)->baseline;
+    char *usual = mt_point_usual(mt_space_spec(space));
     size_t best_length = algorithm_length(summary->best), printed = 0;
     bool has_faster = false;
     for (size_t i = 0; i < counts->algorithm_count; i++) {
         const mt_summary_algorithm *algorithm = &counts->algorithms[i];
         char time[MT_PRINT_TIME_SIZE];
-        mt_strbuf line = {0};
         if ((baseline && strcmp(algorithm->name, baseline) == 0) || (strlen(algorithm->name) == best_length && strncmp(algorithm->name, summary->best + 5, best_length) == 0)) continue;
         has_faster = has_faster || algorithm->best_ns < summary->best_ns;
-        mt_print_clean(&line, algorithm->name, 0);
-        mt_strbuf_addf(&line, " %s", mt_print_us(algorithm->best_ns, time, sizeof time));
-        add_own_knobs(&line, algorithm->variant, summary->best);
-        mt_strbuf titled = {0};
-        mt_strbuf_addf(&titled, "%s%s", printed++ ? "              " : "  Others:     ", mt_strbuf_text(&line));
-        mt_print_wrapped(out, mt_strbuf_text(&titled), INDENT + 2, NULL);
-        mt_strbuf_free(&titled);
+        mt_strbuf line = {0};
+        mt_strbuf_addf(&line, "%s%s ", printed++ ? "              " : "  Others:     ", mt_print_us(algorithm->best_ns, time, sizeof time));
+        mt_knobs_add_told(&line, algorithm->variant, usual);
+        mt_print_wrapped(out, mt_strbuf_text(&line), INDENT + 2, NULL);
         mt_strbuf_free(&line);
     }
+    mt_free(usual);
     if (has_faster && summary->objective == MT_OBJECTIVE_TIME) fprintf(out, "              (tied within the interval; the final decided)\n");
 }
 
@@ -269,7 +250,7 @@ static void print_counts(FILE *out, bool is_by_default, const mt_subject_summary
     if (summary->censored) mt_strbuf_addf(&line, ", %zu stopped as too slow", summary->censored);
     if (summary->failed) mt_strbuf_addf(&line, ", %zu failed", summary->failed);
     if (summary->not_run) mt_strbuf_addf(&line, ", %zu not run", summary->not_run);
-    if (summary->yardstick) mt_strbuf_addf(&line, ", %zu of yardsticks", summary->yardstick);
+    if (summary->yardstick) mt_strbuf_addf(&line, ", %zu yardstick%s", summary->yardstick, summary->yardstick == 1 ? "" : "s");
     mt_strbuf_add(&line, summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
     print_line(out, "%s", mt_strbuf_text(&line));
     mt_strbuf_free(&line);

@@ -3,52 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/store/neighbour.h"
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/cli/requests/rerun.h"
-
-/* ---- neighbours ---- */
-
-typedef struct knob {
-    const char *name, *value;
-    size_t name_length, value_length;
-} knob;
-
-/* The next "NAME=VALUE" of a variant's text; false at its end. */
-static bool next_knob(const char **at, knob *out)
-{
-    if (!**at) return false;
-    size_t length = strcspn(*at, ";");
-    const char *equals = memchr(*at, '=', length), *end = *at + length;
-    if (!equals) equals = end;
-    *out = (knob){.name = *at, .name_length = (size_t)(equals - *at), .value = equals < end ? equals + 1 : end};
-    out->value_length = (size_t)(end - out->value);
-    *at = *end ? end + 1 : end;
-    return true;
-}
-
-static bool find_knob(const char *variant, const knob *like, knob *out)
-{
-    while (next_knob(&variant, out))
-        if (out->name_length == like->name_length && memcmp(out->name, like->name, like->name_length) == 0) return true;
-    return false;
-}
-
-bool mt_ablation_is_neighbour(const char *base, const char *other, mt_strbuf *change)
-{
-    knob ours, theirs, from = {0}, to = {0};
-    size_t differences = 0;
-    while (next_knob(&base, &ours)) {
-        if (!find_knob(other, &ours, &theirs)) continue;
-        if (ours.value_length == theirs.value_length && memcmp(ours.value, theirs.value, ours.value_length) == 0) continue;
-        differences++;
-        from = ours;
-        to = theirs;
-    }
-    if (differences != 1) return false;
-    mt_strbuf_addf(change, "%.*s: %.*s → %.*s", (int)from.name_length, from.name, (int)from.value_length, from.value, (int)to.value_length, to.value);
-    return true;
-}
 
 /* ---- collecting ---- */
 
@@ -115,11 +73,13 @@ static mt_status add_named_base(void *context, const mt_measurement_row *row, mt
 static mt_status add_neighbour(void *context, const mt_measurement_row *row, mt_error *err)
 {
     base *b = context;
+    mt_knob_text from, to;
     mt_strbuf change = {0};
     mt_status st = MT_OK;
     bool is_stopped = row->outcome.kind == MT_OUTCOME_CENSORED;
     if (row->outcome.kind != MT_OUTCOME_OK && !is_stopped) return MT_OK;
-    if (!mt_ablation_is_neighbour(b->variant, row->variant, &change)) goto done;
+    if (!mt_is_neighbour(b->variant, row->variant, &from, &to)) return MT_OK;
+    mt_strbuf_addf(&change, "%.*s: %.*s → %.*s", (int)from.name_length, from.name, (int)from.value_length, from.value, (int)to.value_length, to.value);
     size_t i = 0;
     while (i < b->count && strcmp(b->neighbours[i].variant, row->variant) != 0) i++;
     if (i == b->count) {
@@ -230,6 +190,7 @@ mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char
         keep_fastest(b);
         print_base(b, sources, i == 0);
     }
+    if (list.count) printf("\nA line is the fastest known variant in which that knob differs; all others that both have are equal.\n");
     *bases = list.count;
 done:
     for (size_t i = 0; i < list.count; i++) free_base(&list.items[i]);
