@@ -192,6 +192,26 @@ START_TEST(more_bad_rows_than_good)
 }
 END_TEST
 
+/* SQLite reads no row that holds a value above the limit: it is left out like others, and those behind it are there. */
+START_TEST(a_value_too_long_to_read)
+{
+    static const char *const cases[] = {"UPDATE measurement SET text = CAST(zeroblob(268435457) AS TEXT) WHERE id = 1", "UPDATE landmark SET role = CAST(zeroblob(268435457) AS TEXT)"};
+    make_part(1);
+    copy_part();
+    int all = read_all("nothing");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        copy_part();
+        ck_assert(damage_part(cases[i]));
+        fixture_stderr_begin();
+        int left = read_all(cases[i]);
+        write_on(cases[i]);
+        const char *said = fixture_stderr_end();
+        ck_assert_int_eq(left, all - (i == 0));
+        ck_assert_msg(strstr(said, i == 0 ? "row 1 of measurement is left out: it holds a value of more than 268435456 bytes" : " of landmark is left out: it holds a value of more than 268435456 bytes"), "%s", said);
+    }
+}
+END_TEST
+
 /* Whoever writes into a database with such numbers gives the rows others, and all that refers to them is there again; a row that is gone is not mistaken for one of these. */
 START_TEST(numbers_no_tuner_gives)
 {
@@ -482,4 +502,4 @@ START_TEST(repeated_names)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, numbers_no_tuner_gives, exports_say_what_merging_takes, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
+FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, a_value_too_long_to_read, numbers_no_tuner_gives, exports_say_what_merging_takes, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
