@@ -206,6 +206,7 @@ bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *valu
     case MT_ROW_TIME: return is_real_in(value, MT_ROW_TIME_LEAST, MT_ROW_TIME_LIMIT);
     case MT_ROW_SPAN: return is_real_in(value, 0, MT_ROW_TIME_LIMIT);
     case MT_ROW_RATIO: return is_real_in(value, MT_ROW_RATIO_LEAST, MT_ROW_RATIO_LIMIT);
+    case MT_ROW_SHARE: return is_real_in(value, 0, 1);
     case MT_ROW_FIGURE: return is_real_in(value, 0, finite);
     case MT_ROW_NUMBER: return is_real_in(value, -finite, finite);
     case MT_ROW_ERROR: return is_real_in(value, 0, HUGE_VAL);

@@ -114,7 +114,7 @@ static bool follow(char path[PATH_MAX], const char *rest)
 
 /* Links on the way, also of one that leads nowhere yet: in a folder where everybody may make them, a stranger's decides which file is written. Linux refuses to follow those (protected_symlinks), but SQLite and realpath
  * follow links themselves, and the switch may be off. */
-static mt_trust_verdict check_links(const char *path, mt_trust *trust)
+mt_trust_verdict mt_trust_check_links(const char *path, mt_trust *trust)
 {
     enum { HOPS = 40 };
     char at[PATH_MAX], folder[PATH_MAX], rest[PATH_MAX];
@@ -149,7 +149,7 @@ mt_trust_verdict mt_trust_check(const char *path, mt_trust_purpose purpose, mt_t
     mt_trust_verdict verdict = MT_TRUST_OK;
     *trust->why = '\0';
     trust->is_shared = false;
-    if (purpose != MT_TRUST_TO_LOOK && (verdict = check_links(path, trust)) != MT_TRUST_OK) return verdict;
+    if (purpose != MT_TRUST_TO_LOOK && (verdict = mt_trust_check_links(path, trust)) != MT_TRUST_OK) return verdict;
     if (!realpath(path, trust->real) || stat(trust->real, &info) != 0) {
         snprintf(trust->why, sizeof trust->why, "%s: %s", path, strerror(errno));
         if (errno != ENOENT && errno != ENOTDIR) return MT_TRUST_UNREADABLE;

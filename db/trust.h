@@ -24,4 +24,7 @@ typedef struct mt_trust {
  * only by those who may write in its folders. */
 mt_trust_verdict mt_trust_check(const char *path, mt_trust_purpose purpose, mt_trust *trust);
 
+/* What is written where `path` leads: REFUSED where a stranger's link decides that. Of *trust only `why` is filled. */
+mt_trust_verdict mt_trust_check_links(const char *path, mt_trust *trust);
+
 #endif

@@ -1,4 +1,5 @@
 /* Opening a part, and whether it is sound: a part is a stranger's file, and one that a full disk, a crash or a bad cable damaged must not become part of what is shipped. */
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -75,6 +76,7 @@ static mt_status check_structure(sqlite3 *db, const char *path, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     mt_status st = MT_OK;
+    int length = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, INT_MAX); /* values that are too long are a row's */
     int code = sqlite3_prepare_v2(db, "PRAGMA integrity_check(1000000)", -1, &statement, NULL);
     while (code == SQLITE_OK && st == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *finding = mt_sql_column(statement, 0);
@@ -83,6 +85,7 @@ static mt_status check_structure(sqlite3 *db, const char *path, mt_error *err)
     }
     if (st == MT_OK && code != SQLITE_DONE) st = fail_damaged(path, sqlite3_errmsg(db), err);
     sqlite3_finalize(statement);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, length);
     return st;
 }
 
@@ -121,8 +124,12 @@ static mt_status check_plan(sqlite3 *part, const char *path, const char *plan, m
     while (code == SQLITE_OK && st == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *other = mt_sql_column(statement, 0);
         code = SQLITE_OK;
-        if (strcmp(other, plan) != 0)
-            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %s: it was written in another folder's job; move it away, and its task begins anew", path, MT_JOB_PLAN_SIZE - 1, other, plan);
+        const char *task = strchr(plan, ':'), *task_there = strchr(other, ':');
+        bool is_of_task = mt_job_is_of_part(other, path) && (!task || !task_there || strcmp(task, task_there) == 0);
+        if (!mt_job_is_of_plan(other, plan))
+            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %.*s: it was written in another folder's job; move it away, and its task begins anew", path, mt_job_plan_length(other), other, mt_job_plan_length(plan), plan);
+        else if (!is_of_task)
+            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to task %.60s of the plan, not to the one that it is named for; move it away, and that task begins anew", path, task_there + 1);
     }
     if (st == MT_OK && code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read sessions", err);
     sqlite3_finalize(statement);

@@ -27,7 +27,6 @@ typedef struct mt_merge_table {
     const char *columns[MT_MERGE_MAX_COLUMNS]; /* without id */
     int refers[MT_MERGE_MAX_COLUMNS];    /* index of the rule whose ids the column holds; −1 = none */
     int count;
-    char *read_sql;                      /* the rows of a part */
     mt_merge_query find, insert, update;
     mt_merge_query mend;                 /* of a row of the store that breaks the rules; none where it has no such rows */
     mt_merge_ids ids;                    /* of the part at hand */

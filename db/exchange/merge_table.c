@@ -146,12 +146,6 @@ mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
     if (t->rule->kind == MT_MERGE_DERIVED || t->rule->kind == MT_MERGE_LOCAL) return MT_OK;
     snprintf(t->target, sizeof t->target, "%s%s", t->rule->kind == MT_MERGE_CHOSEN ? "temp.merge_" : "main.", t->rule->table);
     MT_TRY(name_columns(m, t, err));
-    mt_row_select(t->rule->table, &sql);
-    if (t->rule->has_id) mt_strbuf_add(&sql, " ORDER BY 1");
-    if (!(t->read_sql = mt_strbuf_take(&sql))) {
-        st = mt_merge_no_memory(m->store->path, err);
-        goto done;
-    }
     MT_TRY(prepare_mending(m, t, number, err));
     add_insert(t, &sql);
     MT_TRY(prepare(m, t, &sql, &t->insert, err));
@@ -170,17 +164,21 @@ void mt_merge_table_free(mt_merge_table *t)
 {
     sqlite3_stmt *statements[] = {t->find.statement, t->insert.statement, t->update.statement, t->mend.statement};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) sqlite3_finalize(statements[i]);
-    mt_free(t->read_sql);
     mt_free(t->ids.from);
     mt_free(t->ids.to);
 }
 
 /* ---- rows ---- */
 
+static void leave_out_row(mt_merge *m, const mt_merge_table *t, int64_t row, const char *why)
+{
+    mt_left_out_name(&m->left_out, t->rule->table, row, why);
+    m->counts->rows_left_out++;
+}
+
 static void leave_out(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, const char *why)
 {
-    mt_left_out_name(&m->left_out, t->rule->table, sqlite3_column_int64(read, 0), why);
-    m->counts->rows_left_out++;
+    leave_out_row(m, t, sqlite3_column_int64(read, 0), why);
 }
 
 /* Binds what the statement takes of the row at hand, ids as the store has them. *is_out: it refers to a row that is not there, or was left out. */
@@ -359,20 +357,20 @@ static void let_go(const mt_merge_query *q)
 mt_status mt_merge_table_rows(mt_merge *m, size_t rule, mt_error *err)
 {
     mt_merge_table *t = &m->tables[rule];
-    sqlite3_stmt *read = NULL;
+    mt_row_walk walk = {.db = m->part, .table = t->rule->table};
+    char why[200];
     mt_status st = MT_OK;
     int code;
     t->ids.count = 0;
-    if (!t->read_sql) return MT_OK;
+    if (!t->find.statement) return MT_OK;
     if (t->rule->kind == MT_MERGE_CUBINS && !m->options.with_cubins) return count_left_out(m, err);
-    if (sqlite3_prepare_v2(m->part, t->read_sql, -1, &read, NULL) != SQLITE_OK) {
-        st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
-        goto done;
+    while ((code = mt_row_walk_next(&walk, why, sizeof why)) == SQLITE_ROW || code == SQLITE_TOOBIG) {
+        if (code == SQLITE_ROW) MT_TRY(merge_row(m, t, walk.statement, err));
+        else leave_out_row(m, t, walk.row, why);
     }
-    while ((code = sqlite3_step(read)) == SQLITE_ROW) MT_TRY(merge_row(m, t, read, err));
     if (code != SQLITE_DONE) st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
 done:
-    sqlite3_finalize(read);
+    mt_row_walk_end(&walk);
     forget_knobs(m);
     if (t->find.statement) let_go(&t->find);
     if (t->insert.statement) let_go(&t->insert);

@@ -15,7 +15,7 @@
 
 typedef struct writing {
     mt_strbuf *json;
-    bool has_row;
+    size_t rows, picked;
 } writing;
 
 static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_error *err)
@@ -24,7 +24,7 @@ static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_erro
     static const char *const names[] = {"ns", "lo", "hi", "r", "rl", "rh"};
     const double numbers[] = {row->median_ns, row->low_ns, row->high_ns, row->ratio, row->ratio_low, row->ratio_high};
     (void)err;
-    mt_strbuf_add(w->json, w->has_row ? ",{\"v\":" : "{\"v\":");
+    mt_strbuf_add(w->json, w->rows++ ? ",{\"v\":" : "{\"v\":");
     mt_strbuf_add_json(w->json, row->variant);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         mt_strbuf_addf(w->json, ",\"%s\":", names[i]);
@@ -33,31 +33,36 @@ static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_erro
     if (row->is_tied) mt_strbuf_add(w->json, ",\"tied\":1");
     if (row->is_picked) mt_strbuf_add(w->json, ",\"picked\":1");
     mt_strbuf_add_char(w->json, '}');
-    w->has_row = true;
+    w->picked += row->is_picked;
     return MT_OK;
 }
 
+/* One whose pick is left out is no final: its winner is not known, and who imports the rows finds the fastest. */
 mt_status mt_recording_add_final(mt_store *store, int64_t subject, mt_strbuf *json, mt_error *err)
 {
     mt_status st;
     bool row;
     sqlite3_stmt *statement = NULL;
-    writing w = {json, false};
+    mt_strbuf text = {0};
+    writing w = {.json = &text};
     MT_TRY(mt_sql_prepare(store, "SELECT f.id, f.method, f.rounds, f.confidence, f.objective FROM best b JOIN final_round f ON f.id = b.final_id WHERE b.subject_id = ?", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
     MT_TRY(mt_sql_row(store, &args, &row, "read a final", err));
     if (!row) goto done;
-    mt_strbuf_add(json, ",\"final\":{\"method\":");
-    mt_strbuf_add_json(json, mt_sql_column(statement, 1));
-    mt_strbuf_addf(json, ",\"rounds\":%lld,\"confidence\":", (long long)sqlite3_column_int64(statement, 2));
-    mt_json_number(json, sqlite3_column_double(statement, 3), 15);
-    mt_strbuf_add(json, ",\"objective\":");
-    mt_strbuf_add_json(json, mt_sql_column(statement, 4));
-    mt_strbuf_add(json, ",\"rows\":[");
+    mt_strbuf_add(&text, ",\"final\":{\"method\":");
+    mt_strbuf_add_json(&text, mt_sql_column(statement, 1));
+    mt_strbuf_addf(&text, ",\"rounds\":%lld,\"confidence\":", (long long)sqlite3_column_int64(statement, 2));
+    mt_json_number(&text, sqlite3_column_double(statement, 3), 15);
+    mt_strbuf_add(&text, ",\"objective\":");
+    mt_strbuf_add_json(&text, mt_sql_column(statement, 4));
+    mt_strbuf_add(&text, ",\"rows\":[");
     MT_TRY(mt_query_finalists(store, sqlite3_column_int64(statement, 0), add_finalist, &w, err));
-    mt_strbuf_add(json, "]}");
+    mt_strbuf_add(&text, "]}");
+    if (w.picked == 1) mt_strbuf_add(json, mt_strbuf_text(&text));
+    json->failed |= text.failed;
 done:
+    mt_strbuf_free(&text);
     sqlite3_finalize(statement);
     return st;
 }

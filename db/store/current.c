@@ -17,12 +17,13 @@ mt_status mt_current_renew_after(mt_store *store, int64_t last, mt_error *err)
 /* What is in one and not in the other. */
 #define IS "SELECT subject_id, variant_id, measurement_id, newest_id FROM current_result"
 #define OUGHT_TO_BE "SELECT * FROM (" MT_CURRENT_OF("") ")"
-static const char differs_sql[] = "SELECT subject_id, variant_id FROM (SELECT * FROM (" IS " EXCEPT " OUGHT_TO_BE ") UNION ALL SELECT * FROM (" OUGHT_TO_BE " EXCEPT " IS ")) LIMIT 1";
+static const char differs_sql[] = "SELECT 1, subject_id, variant_id FROM (SELECT * FROM (" IS " EXCEPT " OUGHT_TO_BE ") UNION ALL SELECT * FROM (" OUGHT_TO_BE " EXCEPT " IS ")) LIMIT 1";
 
 mt_status mt_current_check(mt_store *store, mt_error *err)
 {
     int64_t subject = 0, variant = 0;
-    mt_status st = mt_sql_one(store, differs_sql, "check current results", MT_NO_IN, MT_OUT(MT_TO_INT(&subject), MT_TO_INT(&variant)), err);
-    if (st != MT_OK || !variant) return st;
+    bool differs = false; /* of numbers that are texts, too */
+    mt_status st = mt_sql_one(store, differs_sql, "check current results", MT_NO_IN, MT_OUT(MT_TO_BOOL(&differs), MT_TO_INT(&subject), MT_TO_INT(&variant)), err);
+    if (st != MT_OK || !differs) return st;
     return MT_FAIL(err, MT_ERR_DB, "%s: table current_result does not say which measurement of variant %lld of subject %lld is the newest", store->path, (long long)variant, (long long)subject);
 }

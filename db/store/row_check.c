@@ -107,6 +107,44 @@ void mt_row_select(const char *table, mt_strbuf *sql)
     mt_strbuf_addf(sql, ", %s FROM main.%s%s", relations[relation].problem, table, relations[relation].joins);
 }
 
+static int prepare_walk(mt_row_walk *walk, bool wants_number)
+{
+    mt_strbuf sql = {0};
+    int code = SQLITE_NOMEM;
+    /* What orders the rows without being sorted, for which they would be read as a whole. */
+    const char *order = strcmp(walk->table, "answer") == 0 ? "kernel_id, answer.device_id, answer.subject_id" : strcmp(walk->table, "landmark") == 0 ? "subject_id, landmark.role" : "rowid";
+    if (wants_number) mt_strbuf_addf(&sql, "SELECT %s FROM main.%s", mt_row_number_of(walk->table), walk->table);
+    else mt_row_select(walk->table, &sql);
+    mt_strbuf_addf(&sql, " ORDER BY %s.%s LIMIT -1 OFFSET %lld", walk->table, order, (long long)walk->place);
+    if (!sql.failed) code = sqlite3_prepare_v2(walk->db, mt_strbuf_text(&sql), -1, &walk->statement, NULL);
+    mt_strbuf_free(&sql);
+    return code;
+}
+
+int mt_row_walk_next(mt_row_walk *walk, char *why, size_t size)
+{
+    int code = walk->statement ? SQLITE_OK : prepare_walk(walk, false);
+    if (code == SQLITE_OK) code = sqlite3_step(walk->statement);
+    bool is_too_long = (code & 0xff) == SQLITE_TOOBIG;
+    if (is_too_long) {
+        mt_row_walk_end(walk);
+        code = prepare_walk(walk, true);
+        if (code == SQLITE_OK) code = sqlite3_step(walk->statement);
+        snprintf(why, size, "it holds a value of more than %d bytes", sqlite3_limit(walk->db, SQLITE_LIMIT_LENGTH, -1));
+    }
+    if (code != SQLITE_ROW) return code;
+    walk->place++;
+    walk->row = sqlite3_column_int64(walk->statement, 0);
+    if (is_too_long) mt_row_walk_end(walk);
+    return is_too_long ? SQLITE_TOOBIG : SQLITE_ROW;
+}
+
+void mt_row_walk_end(mt_row_walk *walk)
+{
+    sqlite3_finalize(walk->statement);
+    walk->statement = NULL;
+}
+
 /* Every column of packed times, and of a measurement their number. */
 static bool has_sound_samples(mt_store *store, const char *table, const mt_row_value *values, char *why, size_t size)
 {

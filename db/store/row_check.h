@@ -20,6 +20,16 @@ const char *mt_row_number_of(const char *table);
 /* "SELECT number, column, column …, problem FROM main.table", all columns in the schema's order; problem: what contradicts it (db/row_relations.h), else NULL. */
 struct mt_strbuf;
 void mt_row_select(const char *table, struct mt_strbuf *sql);
+/* A walk over all rows of that, ascending. Zeroed but for db and table; `db` is borrowed. */
+typedef struct mt_row_walk {
+    sqlite3 *db;
+    const char *table;
+    sqlite3_stmt *statement; /* the row at hand */
+    int64_t place, row;      /* how many were there, and the number of the last */
+} mt_row_walk;
+/* SQLITE_ROW, SQLITE_DONE, or an error's code. SQLITE_TOOBIG: row `row` holds a value that is longer than may be read, which `why` says; the walk goes on behind it. */
+int mt_row_walk_next(mt_row_walk *walk, char *why, size_t size);
+void mt_row_walk_end(mt_row_walk *walk);
 /* The row at hand of that. Samples are unpacked; `store`, of whichever file, lends what that takes. */
 struct mt_store;
 bool mt_row_at_hand_is_sound(struct mt_store *store, const char *table, sqlite3_stmt *statement, char *why, size_t size);

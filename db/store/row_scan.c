@@ -95,30 +95,21 @@ static mt_status leave_out(scan *s, found *f, int64_t row, const char *why, mt_e
 
 static mt_status scan_table(scan *s, const char *table, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_strbuf sql = {0};
+    mt_row_walk walk = {.db = s->store->db, .table = table};
     mt_status st = MT_OK;
     int code = SQLITE_DONE;
     char why[600];
     found *f = &s->tables[s->table_count];
     f->table = table;
-    mt_row_select(table, &sql);
-    mt_strbuf_add(&sql, " ORDER BY 1");
-    if (sql.failed) {
-        st = mt_no_memory(s->store->path, err);
-        goto done;
-    }
-    MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        int64_t row = sqlite3_column_int64(statement, 0);
-        bool is_sound = mt_row_at_hand_is_sound(s->store, table, statement, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why) && mt_row_at_hand_agrees(statement, why, sizeof why);
-        MT_TRY(is_sound ? keep(s, f, row, err) : leave_out(s, f, row, why, err));
+    while ((code = mt_row_walk_next(&walk, why, sizeof why)) == SQLITE_ROW || code == SQLITE_TOOBIG) {
+        sqlite3_stmt *statement = walk.statement;
+        bool is_sound = code == SQLITE_ROW && mt_row_at_hand_is_sound(s->store, table, statement, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why) && mt_row_at_hand_agrees(statement, why, sizeof why);
+        MT_TRY(is_sound ? keep(s, f, walk.row, err) : leave_out(s, f, walk.row, why, err));
     }
     s->table_count++;
     if (code != SQLITE_DONE) st = mt_sql_fail(s->store, "check rows", err);
 done:
-    sqlite3_finalize(statement);
-    mt_strbuf_free(&sql);
+    mt_row_walk_end(&walk);
     return st;
 }
 

@@ -117,6 +117,7 @@ static mt_status fail_damaged(sqlite3 *db, const char *path, mt_error *err)
         return fail_truncated(path, have, want, err);
     }
     if (code == SQLITE_INTERRUPT) return MT_FAIL(err, MT_ERR_DB, "%s: " MT_SQLITE_TOO_MANY_OBJECTS, path);
+    if (strstr(sqlite3_errmsg(db), "too many columns")) return MT_FAIL(err, MT_ERR_DB, "%s: holds a table of more than %d columns, which no tuning database does", path, sqlite3_limit(db, SQLITE_LIMIT_COLUMN, -1));
     if (code == SQLITE_NOTADB) return MT_FAIL(err, MT_ERR_DB, "%s: is not an SQLite database", path);
     return mt_sql_fail_handle(db, path, "open", err);
 }

@@ -42,6 +42,13 @@ new|new (out) float(3);
 numeric|out[0] = std::accumulate(out, out + 4, 0.0f) + std::gcd(n, 6);
 cub/cub.cuh|typedef cub::BlockReduce<float, 256> R; __shared__ R::TempStorage t; float a = R(t).Sum(out[n]); typedef cub::WarpScan<int> S; __shared__ S::TempStorage s; int m; S(s).InclusiveSum(n, m); out[0] = a + m;
 optional|std::optional<int> a = n; out[0] = a.value_or(3);
+barrier|__shared__ std::barrier<> *b; out[0] = sizeof *b;
+latch|out[0] = sizeof(std::latch);
+semaphore|out[0] = sizeof(std::counting_semaphore<1>);
+mdspan|std::mdspan<float, std::dextents<int, 2>> m(out, 2, 2); out[0] = m.extent(0);
+source_location|out[0] = std::source_location::current().line();
+iso646.h|out[0] = n and not out[1];
+ciso646|out[0] = n or out[1];
 bit|out[0] = std::bit_cast<float>(n) + std::popcount(3u);
 END
 count=$(wc -l <headers)

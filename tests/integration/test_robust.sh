@@ -64,6 +64,25 @@ elif mkdir ro && cp whole.sqlite ro/t.sqlite && mount --bind ro ro 2>/dev/null &
   umount ro
 fi
 
+# --- a stranger's link in a folder of everybody's: outputs do not follow it, as databases do not.
+if [ "$(id -u)" = 0 ]; then
+  mkdir everybody kept && chmod 1777 everybody
+  echo kept >kept/page
+  ln -s "$scratch/kept/page" everybody/page && ln -s "$scratch/kept" everybody/folder && chown -h 54321 everybody/page everybody/folder
+  refused() { # WORDS: the command fails for the link
+    "$tool" "$@" >out.txt 2>&1 && fail "$*: written through a stranger's link"
+    says 'leads through the link .* of user 54321' "$*"
+  }
+  refused report --db whole.sqlite -o everybody/page
+  refused export --jsonl --db whole.sqlite -o everybody/folder/new
+  refused new "$data/cli/demo.cu" -o everybody/folder/new.ini
+  refused slurm --space "$data/cli/demo.ini" --shards 2 -o everybody/folder
+  for way in --events --watch; do refused --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --db new.sqlite $way everybody/page; done
+  [ "$(cat kept/*)" = kept ] || fail "a stranger's link: $(ls kept)"
+  chown -h 0 everybody/page
+  "$tool" report --db whole.sqlite --format md -o everybody/page >out.txt 2>&1 || fail "one's own link: $?"
+fi
+
 # --- few descriptors
 (ulimit -n 20; recorded --db few.sqlite --strategy exhaustive) || fail "20 descriptors: $?"
 [ "$(rows few.sqlite)" = "$whole" ] || fail "20 descriptors: $(rows few.sqlite) rows"

@@ -5,6 +5,7 @@
 #include "reports/report.h"
 #include "tests/unit/lookup_fixture.h"
 #include "tests/unit/merge_fixture.h"
+#include "tests/unit/recording_fixture.h"
 #include "db/row_json.h"
 #include "tuner/base/strbuf.h"
 
@@ -191,6 +192,26 @@ START_TEST(more_bad_rows_than_good)
 }
 END_TEST
 
+/* SQLite reads no row that holds a value above the limit: it is left out like others, and those behind it are there. */
+START_TEST(a_value_too_long_to_read)
+{
+    static const char *const cases[] = {"UPDATE measurement SET text = CAST(zeroblob(268435457) AS TEXT) WHERE id = 1", "UPDATE landmark SET role = CAST(zeroblob(268435457) AS TEXT)"};
+    make_part(1);
+    copy_part();
+    int all = read_all("nothing");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        copy_part();
+        ck_assert(damage_part(cases[i]));
+        fixture_stderr_begin();
+        int left = read_all(cases[i]);
+        write_on(cases[i]);
+        const char *said = fixture_stderr_end();
+        ck_assert_int_eq(left, all - (i == 0));
+        ck_assert_msg(strstr(said, i == 0 ? "row 1 of measurement is left out: it holds a value of more than 268435456 bytes" : " of landmark is left out: it holds a value of more than 268435456 bytes"), "%s", said);
+    }
+}
+END_TEST
+
 /* Whoever writes into a database with such numbers gives the rows others, and all that refers to them is there again; a row that is gone is not mistaken for one of these. */
 START_TEST(numbers_no_tuner_gives)
 {
@@ -228,6 +249,77 @@ START_TEST(numbers_no_tuner_gives)
         ck_assert_msg(cases[i].is_whole ? now == all + 1 : now <= all, "%s: %d of %d measurements", cases[i].sql, now, all);
         if (cases[i].is_whole) ck_assert_msg(ask_number(part_path(2), "SELECT count(*) FROM pragma_foreign_key_check") == 0, "%s", cases[i].sql);
     }
+}
+END_TEST
+
+/* The winners' variants and their finals' rows, as one text. */
+static void tell_winners(const char *path, char *told, size_t size)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    static const char sql[] = "SELECT group_concat(w, ' ') FROM (SELECT v.text || ':' || (SELECT count(*) FROM finalist WHERE final_id = b.final_id) AS w FROM best b JOIN measurement m ON m.id = b.measurement_id "
+                              "JOIN variant v ON v.id = m.variant_id ORDER BY w)";
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
+    snprintf(told, size, "%s", sqlite3_column_text(row, 0) ? (const char *)sqlite3_column_text(row, 0) : "");
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+}
+
+/* What merging takes over of a damaged file, its export says too: no line of it is left out, and the winners are the same. A final whose pick is left out is none for either. */
+static void export_and_merge(const char *damage)
+{
+    mt_store *store = NULL;
+    mt_merge_counts counts = {0};
+    char path[192], merged[2000], imported[2000];
+    int64_t left_out = 0;
+    size_t length;
+    char *bytes = NULL;
+    snprintf(path, sizeof path, "%s/out.jsonl", fixture_folder);
+    read_all(damage);
+    ck_ok(mt_file_read(path, (size_t)1 << 30, &bytes, &length, &fixture_err));
+    remove(out_path("imported"));
+    ck_ok(mt_store_open(merge_out, MT_STORE_READ_WRITE, &store, &fixture_err));
+    mt_store_relax(store, &fixture_err);
+    mt_status st = mt_recording_import_bytes(store, bytes, length, path, MT_ORIGIN_MEASURED, &left_out, &fixture_err);
+    ck_assert_msg(st == MT_OK && left_out == 0, "%s: %lld lines left out, %s", damage, (long long)left_out, fixture_err.message);
+    mt_store_close(store);
+    mt_free(bytes);
+    tell_winners(merge_out, imported, sizeof imported);
+    remove(out_path("out"));
+    mt_merge *merging = begin(merge_out, false, &store);
+    mt_store_relax(store, &fixture_err);
+    ck_assert_msg(merge_file(merging, merge_out, part_path(2), &counts) == MT_OK, "%s: %s", damage, fixture_err.message);
+    finish(merging, store);
+    tell_winners(merge_out, merged, sizeof merged);
+    ck_assert_msg(strcmp(imported, merged) == 0, "%s: imported %s, merged %s", damage, imported, merged);
+}
+
+START_TEST(exports_say_what_merging_takes)
+{
+    int done = 0, finals = 0;
+    make_part(1);
+    list_damages();
+    for (size_t i = 0; i < damage_count; i++) {
+        bool is_of_a_final = strcmp(damaged_tables[i], "finalist") == 0 || strcmp(damaged_tables[i], "final_round") == 0;
+        if (!is_of_a_final && strcmp(damaged_tables[i], "current_result") != 0) continue;
+        if (i % 2 || i % UNIT_SLOWNESS) continue;
+        copy_part();
+        if (!damage_part(damages[i])) continue;
+        fixture_stderr_begin();
+        export_and_merge(damages[i]);
+        fixture_stderr_end();
+        finals += is_of_a_final;
+        done++;
+    }
+    copy_part();
+    ck_assert(damage_part("UPDATE final_round SET confidence = 999999"));
+    fixture_stderr_begin();
+    export_and_merge("confidence");
+    fixture_stderr_end();
+    ck_assert_int_gt(finals * UNIT_SLOWNESS, 60);
+    ck_assert_int_gt(done, finals);
 }
 END_TEST
 
@@ -410,4 +502,4 @@ START_TEST(repeated_names)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, numbers_no_tuner_gives, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)
+FIXTURE_MAIN("bad_rows", facts_are_judged, shape_keys_are_judged, launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, more_bad_rows_than_good, a_value_too_long_to_read, numbers_no_tuner_gives, exports_say_what_merging_takes, a_bad_row_is_not_known, damaged_code_is_not_known, rules_know_the_schema, json_is_judged)

@@ -1,4 +1,5 @@
 /* Scripts for Slurm: safe whatever the names; the answers of squeue and sacct; how far a folder's tasks are. */
+#include "db/exchange/merge.h"
 #include "tests/unit/store_fixture.h"
 
 #include "tuner/base/file.h"
@@ -190,7 +191,7 @@ START_TEST(a_task_submitted_from_another_folder)
     write_plan(true);
     strcpy(fixture_folder, own);
     run_ok("! cmp -s plan.tsv other/plan.tsv && cp tune-h100.sh slurmd/slurm_script && d=$PWD && (cd other && SLURM_SUBMIT_DIR=$PWD SLURM_ARRAY_TASK_ID=1 bash $d/slurmd/slurm_script) && "
-           "[ ! -e other/ran ] && [ \"$(head -1 ran)\" = \"$PWD\" ] && grep -q -- \"--plan $(sed -n 's/^#.plan.//p' plan.tsv) \" ran");
+           "[ ! -e other/ran ] && [ \"$(head -1 ran)\" = \"$PWD\" ] && grep -q -- \"--plan $(sed -n 's/^#.plan.//p' plan.tsv):\" ran");
     run_ok("cp plan.tsv kept && write() { :; } && mv plan.tsv away && d=$PWD && ! (cd other && SLURM_SUBMIT_DIR=$PWD SLURM_ARRAY_TASK_ID=1 bash $d/slurmd/slurm_script 2>message) && "
            "grep -q 'its plan.tsv is not there or is of another plan, expected plan' other/message && [ ! -e other/ran ] && mv away plan.tsv");
     write_plan(true); /* the same plan keeps its identity, and so its parts */
@@ -344,10 +345,12 @@ START_TEST(parts_alone_tell_how_far)
     write_plan(false);
     char *path = strdup(getenv("PATH"));
     setenv("PATH", "/nonexistent", 1); /* no Slurm */
-    char own[] = "0123456789ab", *plans[] = {own, NULL, "ffffffffffff"}; /* the second was begun by an older tool */
-    snprintf(own, sizeof own, "%.12s", the_plan());
-    for (int i = 1; i <= 3; i++) {
-        snprintf(fixture_db, sizeof fixture_db, "%s/part-h%d00-%d.sqlite", fixture_folder, i == 3 ? 2 : 1, i == 3 ? 1 : i);
+    char own[40] = "", copied[40] = "", plan[16] = "", *plans[] = {own, NULL, "ffffffffffff", copied}; /* the second was begun by an older tool */
+    snprintf(own, sizeof own, "%.12s:h100-1", the_plan());
+    snprintf(plan, sizeof plan, "%.12s", own);
+    snprintf(copied, sizeof copied, "%.12s:h100-1", the_plan());
+    for (int i = 1; i <= 4; i++) {
+        snprintf(fixture_db, sizeof fixture_db, "%s/part-h%d00-%d.sqlite", fixture_folder, i > 2 ? 2 : 1, i > 2 ? i - 2 : i);
         mt_store *store = fixture_open();
         mt_subject subject = fixture_subject(store);
         int64_t session = session_of_plan(store, plans[i - 1]);
@@ -366,7 +369,11 @@ START_TEST(parts_alone_tell_how_far)
     ck_assert_int_eq(progress.rows[1].stand, MT_CLUSTER_STOPPED); /* its session never ended */
     ck_assert_int_eq(progress.rows[2].stand, MT_CLUSTER_FAILED); /* done, but for another plan: neither is it this one's, nor its best */
     ck_assert_str_eq(progress.rows[2].why, "is of plan ffffffffffff, not of this one");
-    ck_assert_uint_eq(progress.counts[MT_CLUSTER_WAITING], 1);
+    ck_assert_int_eq(progress.rows[3].stand, MT_CLUSTER_FAILED); /* another task's, under this one's name */
+    ck_assert_str_eq(progress.rows[3].why, "is of task h100-1 of this plan, not of this one");
+    ck_fails(mt_merge_check_plan(fixture_db, plan, &fixture_err), MT_ERR_DB, "belongs to task h100-1 of the plan, not to the one that it is named for");
+    ck_fails(mt_merge_check_plan(fixture_db, "ffffffffffff:h200-2", &fixture_err), MT_ERR_DB, "belongs to plan ");
+    ck_assert_uint_eq(progress.counts[MT_CLUSTER_WAITING], 0);
     ck_assert_uint_eq(progress.best_count, 1);
     ck_assert_str_eq(progress.bests[0].variant, "A=2");
     ck_assert_str_eq(progress.rows[1].label, "two · x");

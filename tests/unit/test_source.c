@@ -235,6 +235,16 @@ static const struct { const char *source, *lines, *words; } askers[] = {
     {"#if CAT(_,CAT(_h,as_incl))CAT(u,CAT(de_,next))(\"/x.h\")\n", "", "k.cu:1: next"},
     {"#define CAT(a, b) a##b\n#define CALL(a, b) CAT(a, b)\n#if CALL(__has, END)(\"/x.h\")\n", "options = -DEND=_include\n", "k.cu:3: __has"},
     {"#define CAT(a, b) a##b\n#define CALL(a, b) CAT(a, b)\n#if CALL(__has, END)(\"/x.h\")\n", "[param END]\nvalues = \"_include\"\n", "k.cu:3: __has"},
+    {"#if X(\"/x.h\")\n", "[param X]\nvalues = \"__has_include\", \"f\"\n", "knob X: value __has_include: the tool can't see which file this asks for"},
+    {"#if ASK(\"/x.h\")\n", "options = -DASK=${X}\n[param X]\nvalues = \"__has_include\"\n", "knob X: value __has_include"},
+    {"#if __has_\\\ninclude(TEXT(/x.h))\n", "", "k.cu:1: __has_include(TEXT"},
+    {"#define F(x)\n#if 1 and'ab' and __has_include(TEXT(/x.h))\n", "", "k.cu:2: __has_include(TEXT"},
+    {"#define F(x) 1\n#if F(1'z) and __has_include(TEXT(/x.h))\n", "", "k.cu:2: __has_include(TEXT"},
+    {"#define F(x) 1\n#if F(0'/*') and __has_include(TEXT(/x.h))\n#endif // */\n", "", "k.cu:2: __has_include(TEXT"},
+    {"#define F(x)\nF($R\"(\")\n#if __has_include(TEXT(/x.h)) //)\"\n", "", "k.cu:3: __has_include(TEXT"},
+    {"#if __has_?\?/\ninclude(\"/x.h\")\n", "options = -std=c++14\n", "k.cu:1: ?\?/: what -std asks for reads this as other letters"},
+    {"?\?=if 1\n", "options = -std c++03\n", "k.cu:1: ?\?="},
+    {"#if 1'0 == 1 && __has_include(\"x.h\")\n", "options = --std=c++11\n", "k.cu:1: 1'0: what -std"},
     {"#include NAME\n", "options = -DNAME=\"x${NUMBER}.h\"\n", "options: NAME=\"x${NUMBER}.h\": a knob makes the name of an include"},
 };
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "db/store/store.h"
+#include "db/trust.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/share.h"
@@ -129,10 +130,12 @@ static mt_status differs_from_option(const output *out, const mt_option *option,
 static mt_status check_place(const output *out)
 {
     struct stat info;
+    mt_trust trust = {0};
     bool is_folder = out->option->kind == MT_OPTION_FOLDER;
     mt_status st = is_folder ? mt_path_check_writable(out->path, out->err) : mt_file_check_output(out->path, out->err);
     if (st == MT_OK && out->option->kind == MT_OPTION_PAGE && stat(out->path, &info) == 0 && !S_ISREG(info.st_mode))
         st = MT_FAIL(out->err, MT_ERR_USAGE, "%s: is no regular file; expected a new file, or one to replace", out->path);
+    if (st == MT_OK && mt_trust_check_links(out->path, &trust) == MT_TRUST_REFUSED) st = MT_FAIL(out->err, MT_ERR_USAGE, "%s", trust.why);
     return st == MT_OK ? MT_OK : mt_error_prefix(out->err, st, "%s: --%s", out->command, out->option->name);
 }
 

@@ -43,11 +43,14 @@ static bool is_script(const char *folder, const char *name)
     if (length < 4 || strcmp(name + length - 3, ".sh") != 0) return false;
     if (strcmp(name, "submit.sh") == 0) return true;
     char *path = mt_path_join(folder, name);
-    FILE *file = path ? fopen(path, "r") : NULL;
+    mt_error ignored;
+    int fd = -1;
+    bool is_open = path && mt_file_open_regular(path, &fd, &ignored) == MT_OK;
     mt_free(path);
-    if (!file) return false;
-    head[fread(head, 1, sizeof head - 1, file)] = '\0';
-    fclose(file);
+    if (!is_open) return false;
+    ssize_t got = pread(fd, head, sizeof head - 1, 0);
+    close(fd);
+    head[got > 0 ? got : 0] = '\0';
     return strstr(head, sign) != NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/job.h"
 
 enum { FILE_MAX_BYTES = 64 << 20 };
 
@@ -36,10 +37,15 @@ static bool next_line(char **text, char *fields[4], size_t *count)
     return true;
 }
 
+/* *text stays NULL where there is none. */
 static mt_status read_file(const char *folder, const char *name, char **text, mt_error *err)
 {
     size_t length;
     char *path = mt_path_join(folder, name);
+    if (path && !mt_file_exists(path)) {
+        mt_free(path);
+        return MT_OK;
+    }
     mt_status st = path ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : mt_no_memory("slurm", err);
     mt_free(path);
     return st;
@@ -50,7 +56,8 @@ static mt_status read_plan(const char *folder, mt_cluster_progress *p, mt_error 
     char *text = NULL, *at, *fields[4];
     size_t count;
     mt_status st = read_file(folder, "plan.tsv", &text, err);
-    if (st != MT_OK) return st == MT_ERR_NO_MEMORY ? st : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no plan.tsv; expected a folder that 'msda-tune slurm -o DIR' wrote", folder);
+    if (st != MT_OK) return st;
+    if (!text) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no plan.tsv; expected a folder that 'msda-tune slurm -o DIR' wrote", folder);
     at = text;
     while (st == MT_OK && next_line(&at, fields, &count)) {
         if (count == 3 && strcmp(fields[0], "#") == 0 && strcmp(fields[1], "plan") == 0) snprintf(p->plan, sizeof p->plan, "%s", fields[2]);
@@ -76,8 +83,8 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
 {
     char *text = NULL, *at, *fields[4];
     size_t count;
-    mt_error ignored;
-    if (read_file(folder, "jobs.tsv", &text, &ignored) != MT_OK) return MT_OK;
+    mt_status st = read_file(folder, "jobs.tsv", &text, err);
+    if (!text) return st;
     at = text;
     while (next_line(&at, fields, &count)) {
         long long id = count >= 2 ? strtoll(fields[1], NULL, 10) : 0, before = count == 3 ? strtoll(fields[2], NULL, 10) : 0;
@@ -103,7 +110,7 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
 typedef struct reading {
     mt_cluster_progress *progress;
     mt_cluster_row *row;
-    bool is_truncated, is_ended, is_of_another; /* plan */
+    bool is_truncated, is_ended, is_of_another; /* plan or task */
     char state[24];
 } reading;
 
@@ -111,11 +118,12 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
 {
     reading *r = context;
     (void)err;
-    if (info->plan && strcmp(info->plan, r->progress->plan) != 0) {
-        snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", MT_JOB_PLAN_SIZE - 1, info->plan);
-        r->is_of_another = true;
-        return MT_OK;
-    }
+    const char *plan = info->plan;
+    if (plan && !mt_job_is_of_plan(plan, r->progress->plan)) snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", mt_job_plan_length(plan), plan);
+    else if (plan && !mt_job_is_of_part(plan, r->row->part)) snprintf(r->row->why, sizeof r->row->why, "is of task %.60s of this plan, not of this one", strchr(plan, ':') + 1);
+    else plan = NULL;
+    r->is_of_another |= plan != NULL;
+    if (plan) return MT_OK;
     r->row->sessions++;
     r->row->evaluated += info->evaluated - info->known;
     r->row->failed = info->failed; /* with those known from before */

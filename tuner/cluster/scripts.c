@@ -7,6 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/job.h"
 
 const char mt_cluster_template[] =
     "# Yours: stands in every script, behind the #SBATCH lines that msda-tune writes and before anything runs. It is never overwritten;\n"
@@ -158,7 +159,7 @@ static void tune_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gpu, 
     else add_tasks(plan, out);
     mt_strbuf_add(out, "run \"$tool\" tune");
     add_space(plan, out);
-    mt_strbuf_addf(out, " --db \"part-%s%s$index.sqlite\" --plan \"$plan\" --known merged.sqlite --resume --quiet%s \"${task[@]}\"\n", gpu->type, *gpu->type ? "-" : "", plan->tune_words);
+    mt_strbuf_addf(out, " --db \"" MT_JOB_PART "%s%s$index.sqlite\" --plan \"$plan:%s%s$index\" --known merged.sqlite --resume --quiet%s \"${task[@]}\"\n", gpu->type, *gpu->type ? "-" : "", gpu->type, *gpu->type ? "-" : "", plan->tune_words);
 }
 
 static void add_report(mt_strbuf *out)
@@ -174,7 +175,7 @@ static void merge_script(const mt_cluster_plan *plan, mt_strbuf *out)
                        "mv -f -- \"$list\" parts.txt || exit\n"
                        "if [ ! -s parts.txt ]; then echo \"no part-*.sqlite in $PWD: no task has begun\" >&2; exit 1; fi\n"
                        "run \"$tool\" merge --files-from parts.txt --into merged.sqlite --plan \"$plan\" --same-kernel\ncode=$?\n"
-                       "if [ $code -gt 1 ]; then exit $code; fi # 1: some of them are damaged or of another plan, and left out\n");
+                       "if [ $code -gt 1 ]; then exit $code; fi # 1: some of them are damaged, or of another plan or task, and left out\n");
     add_report(out);
     mt_strbuf_add(out, "exit $code\n");
 }

@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void note_failure(mt_strbuf *tried, const char *name, bool with_reason)
 {
@@ -14,8 +15,20 @@ static void note_failure(mt_strbuf *tried, const char *name, bool with_reason)
     if (with_reason && reason) mt_strbuf_addf(tried, " (%s)", reason);
 }
 
+/* The loader would wait for the writer of a pipe for ever. */
+static bool is_irregular(const char *name)
+{
+    struct stat info;
+    return strchr(name, '/') && stat(name, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
 static void *open_one(const char *name, bool with_reason, mt_strbuf *tried)
 {
+    if (is_irregular(name)) {
+        note_failure(tried, name, false);
+        if (tried) mt_strbuf_add(tried, " (is not a regular file)");
+        return NULL;
+    }
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) note_failure(tried, name, with_reason);
     return handle;

@@ -25,6 +25,24 @@ for suffix in -journal -wal -shm; do
     rm beside.sqlite*
   done
 done
+note "nor does a driver, a compiler, a header of the toolkit, or what lies in the folder of a job plan"
+fake_gpu
+MSDA_TUNE_LIBCUDA=./pipe mt --space "$data/fake/fake.ini" --gpu auto --db f.sqlite --quiet
+MSDA_TUNE_NVRTC=./pipe mt check --space "$data/fake/fake.ini" --gpu h100
+mkdir -p toolkit/include
+touch toolkit/include/cuda_fp16.h
+mkfifo toolkit/include/waits.h
+{ echo '#include <waits.h>'; cat "$data/cli/demo.cu"; } >demo.cu
+cp "$data/cli/demo.ini" waits.ini
+CUDA_HOME=$PWD/toolkit mt check --space waits.ini --gpu h100
+mt slurm --space "$data/cli/demo.ini" --shards 2 -o job --quiet -- --gpu recorded:h100
+for name in jobs.tsv part-1.sqlite plan.tsv; do
+  [ ! -e job/$name ] || mv job/$name kept
+  mkfifo job/$name
+  mt slurm --status job
+  rm job/$name
+  [ ! -e kept ] || mv kept job/$name
+done
 note "deep nesting, many lines: bounded"
 deep() { head -c 200000 /dev/zero | tr '\0' "$1"; }
 deep '(' >nested.txt

@@ -13,6 +13,7 @@ mt new saxpy.cu -o spaces/saxpy.ini
 grep '^source' spaces/saxpy.ini | steady
 note "what was there stays"
 mt new stencil.cu
+mt new stencil.cu -o add.ini
 note "what can't be done is said"
 mt new
 mt new nowhere.cu

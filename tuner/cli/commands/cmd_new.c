@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -35,7 +36,7 @@ static mt_status choose(const mt_signatures *signatures, const char *path, const
     return st;
 }
 
-/* "folder/scale.cu" → "folder/scale.ini", which must not be there: it may hold somebody's work. */
+/* "folder/scale.cu" → "folder/scale.ini". */
 static mt_status default_output(const char *path, char **output, mt_error *err)
 {
     char *folder = mt_path_folder(path), *stem = mt_path_stem(path);
@@ -45,9 +46,15 @@ static mt_status default_output(const char *path, char **output, mt_error *err)
     mt_strbuf_free(&name);
     mt_free(folder);
     mt_free(stem);
-    if (!*output) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    if (mt_file_exists(*output)) return MT_FAIL(err, MT_ERR_USAGE, "%s is there already: expected another name, -o FILE", *output);
-    return MT_OK;
+    return *output ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+}
+
+/* A file that is there may hold somebody's work; pipes and devices hold nothing. */
+static mt_status check_is_new(const char *output, mt_error *err)
+{
+    struct stat info;
+    bool is_there = strcmp(output, "-") != 0 && stat(output, &info) == 0 && S_ISREG(info.st_mode);
+    return is_there ? MT_FAIL(err, MT_ERR_USAGE, "%s is there already: expected another name, -o FILE", output) : MT_OK;
 }
 
 /* How the search space names its source, which it does from its own folder. */
@@ -70,6 +77,7 @@ static mt_status write_space(const new_values *values, const char *path, const c
     if (values->output) output = mt_strdup(values->output);
     else MT_TRY(default_output(path, &output, err));
     if (!output) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    MT_TRY(check_is_new(output, err));
     MT_TRY(source_from(strcmp(output, "-") == 0 ? "." : output, path, &source, err));
     MT_TRY(mt_new_space(text, source, kernel, &out, err));
     fflush(stdout);

@@ -303,7 +303,7 @@ static mt_status check_task(tuning *t, mt_error *err)
     if (v->quick && (v->budget || v->until_flat || v->strategy || v->shard || v->around || v->variants))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --quick says how much is evaluated; expected no --%s beside it",
                        v->budget ? "budget" : v->until_flat ? "until-flat" : v->strategy ? "strategy" : v->shard ? "shard" : v->around ? "around" : "variants");
-    if (v->plan && (strlen(v->plan) >= MT_JOB_PLAN_SIZE || !*v->plan || v->plan[strspn(v->plan, "0123456789abcdef")]))
+    if (v->plan && !mt_job_is_plan(v->plan))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --plan: '%s' is no plan's identity; expected what 'msda-tune slurm' writes into plan.tsv", v->plan);
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
     if (v->resume && v->reuse == MT_REUSE_NONE + 1) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume goes on from what is known, --reuse none forgets it; expected one of them");

@@ -50,7 +50,7 @@ static mt_status set_side(const char *command, char name, const char *text, mt_d
     case DRIVER: return read_version(value, &side->driver) ? MT_OK : bad_value(command, name, text, "the CUDA version that the driver offers, 12.8", err);
     case NVRTC: return read_version(value, &side->nvrtc) ? MT_OK : bad_value(command, name, text, "a version, 12.8", err);
     case SESSION: return mt_text_int64(value, strlen(value), &side->session) && side->session > 0 ? MT_OK : bad_value(command, name, text, "a number of `show --sessions`", err);
-    default: return read_date(value, key == SINCE ? &side->since_ms : &side->until_ms) ? MT_OK : bad_value(command, name, text, "a day (UTC), 2026-01-31, or 2026-01-31T12:00:00", err);
+    default: return read_date(value, key == SINCE ? &side->since_ms : &side->until_ms) ? MT_OK : bad_value(command, name, text, "a day (UTC) from 1970 to 2099, 2026-01-31, or 2026-01-31T12:00:00", err);
     }
 }
 

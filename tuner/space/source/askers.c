@@ -46,11 +46,13 @@ static mt_status add_of_options(mt_askers *self, const char *options, mt_error *
     return st;
 }
 
-/* A knob's values define its macro, one at a time (macros.c). */
-static mt_status add_of_knob(mt_askers *self, const mt_param *param, mt_error *err)
+/* A knob's values define its macro, one at a time (macros.c). None may ask by itself, wherever it lands: behind -D in the options, as the macro or in another one. */
+static mt_status add_of_knob(mt_askers *self, const mt_spec *spec, const mt_param *param, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; param->is_string && i < param->value_count && st == MT_OK; i++) {
+        if (strcasestr(param->strings[i], "has_include"))
+            return MT_FAIL(err, MT_ERR_SPEC, "%s: knob %s: value %s: the tool can't see which file this asks for; expected it in the source", spec->path, param->name, param->strings[i]);
         mt_strbuf value = {0};
         mt_strbuf_addf(&value, "%s%s%s", param->is_verbatim ? "" : param->macro, param->is_verbatim ? "" : "_", param->strings[i]);
         st = add_definition(self, param->macro, strlen(param->macro), mt_strbuf_text(&value), true, err);
@@ -70,7 +72,7 @@ static mt_status collect(mt_askers *self, const mt_spec *spec, const mt_source *
     for (size_t i = 0; i < source->file_count; i++) MT_TRY(add_of_text(self, source->files[i].text, err));
     MT_TRY(add_of_options(self, spec->options, err));
     for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(add_of_options(self, spec->algorithms[i].options, err));
-    for (size_t i = 0; i < spec->param_count; i++) MT_TRY(add_of_knob(self, &spec->params[i], err));
+    for (size_t i = 0; i < spec->param_count; i++) MT_TRY(add_of_knob(self, spec, &spec->params[i], err));
     if (self->definition_count) qsort(self->definitions, self->definition_count, sizeof *self->definitions, by_name);
 done:
     return st;
@@ -114,18 +116,27 @@ static mt_status add_askers(mt_askers *self, size_t first, size_t end, mt_error 
     return st;
 }
 
-static bool asks(const mt_source *source)
+/* The word may go on in the next line. */
+static mt_status look_for_askers(const mt_source *source, bool *asks, mt_error *err)
 {
-    size_t i = 0;
-    while (i < source->file_count && !strcasestr(source->files[i].text, "has_include")) i++;
-    return i < source->file_count;
+    mt_status st = MT_OK;
+    *asks = false;
+    for (size_t i = 0; i < source->file_count && !*asks && st == MT_OK; i++) {
+        mt_directive_walk walk;
+        st = mt_directive_open(source->files[i].text, &walk, err);
+        *asks = st == MT_OK && strcasestr(walk.at, "has_include");
+        mt_directive_close(&walk);
+    }
+    return st;
 }
 
 mt_status mt_askers_find(const mt_spec *spec, const mt_source *source, mt_askers *askers, mt_error *err)
 {
     mt_askers_free(askers);
+    bool asks = false;
     mt_status st = collect(askers, spec, source, err);
-    for (size_t first = 0, end = 0, is_first = asks(source); st == MT_OK && (is_first || first < end); is_first = 0) {
+    if (st == MT_OK) st = look_for_askers(source, &asks, err);
+    for (size_t first = 0, end = 0; st == MT_OK && (asks || first < end); asks = false) {
         st = add_askers(askers, first, end, err);
         first = end;
         end = askers->count;
@@ -221,12 +232,17 @@ static bool is_name_only(const mt_askers *self, const char *text, char end, cons
     }
 }
 
-static mt_status refuse(const mt_source_file *file, const mt_directive *what, const char *expected, mt_error *err)
+static mt_status refuse_at(const mt_source_file *file, const char *place, const char *shown, int length, const char *reason, const char *expected, mt_error *err)
 {
     int line = 1;
-    for (const char *at = file->text; at < what->start; at++) line += *at == '\n';
+    for (const char *at = file->text; at < place; at++) line += *at == '\n';
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: %s, so that the file that this asks for may not be in the kernel's key; expected %s", file->path, line, length, shown, reason, expected);
+}
+
+static mt_status refuse(const mt_source_file *file, const mt_directive *what, const char *expected, mt_error *err)
+{
     const char *shown = what->kind == MT_DIRECTIVE_PROBE ? what->name - 1 : what->name;
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %.*s: the tool expands no macros, so that the file that this asks for may not be in the kernel's key; expected %s", file->path, line, (int)strcspn(shown, "\n"), shown, expected);
+    return refuse_at(file, what->start, shown, (int)strcspn(shown, "\n"), "the tool expands no macros", expected, err);
 }
 
 /* ---- what asks unseen ---- */
@@ -353,9 +369,48 @@ static mt_status check_text(const mt_askers *self, const mt_source_file *file, m
     return st;
 }
 
-mt_status mt_askers_check(const mt_source *source, const mt_askers *askers, mt_error *err)
+/* ---- texts that standards read differently ---- */
+
+/* Which of them the options ask for. A text that is no plain -std=c++17 may be any: a knob's, or a word of another option. */
+static void find_standard(const char *options, bool *may_have_trigraphs, bool *may_lack_separators)
 {
-    mt_status st = check_pieces(source, askers, err);
-    for (size_t i = 0; i < source->file_count && st == MT_OK && asks(source); i++) st = check_text(askers, &source->files[i], err);
+    while ((options = strstr(options, "std"))) {
+        options += 3;
+        options += strspn(options, "= \t\"'");
+        bool is_new = strncmp(options, "c++17", 5) == 0 || strncmp(options, "c++2", 4) == 0;
+        *may_have_trigraphs |= !is_new;
+        *may_lack_separators |= !is_new && strncmp(options, "c++14", 5) != 0;
+    }
+}
+
+/* Of the text: what the standard reads otherwise than this file does; NULL: nothing. */
+static const char *find_doubtful(const char *text, bool has_trigraphs, bool lacks_separators)
+{
+    for (const char *at = text; *at; at++) {
+        if (has_trigraphs && at[0] == '?' && at[1] == '?' && at[2] && strchr("=/'", at[2])) return at;
+        if (lacks_separators && isxdigit((unsigned char)at[0]) && at[1] == '\'' && (isalnum((unsigned char)at[2]) || at[2] == '_')) return at;
+    }
+    return NULL;
+}
+
+static mt_status check_standard(const mt_spec *spec, const mt_source *source, bool asks, mt_error *err)
+{
+    bool has_trigraphs = false, lacks_separators = false;
+    find_standard(spec->options, &has_trigraphs, &lacks_separators);
+    for (size_t i = 0; i < spec->algorithm_count; i++) find_standard(spec->algorithms[i].options, &has_trigraphs, &lacks_separators);
+    for (size_t i = 0; i < source->file_count; i++) {
+        const char *at = find_doubtful(source->files[i].text, has_trigraphs, lacks_separators && asks);
+        if (at) return refuse_at(&source->files[i], at, at, 3, "what -std asks for reads this as other letters", "-std=c++17 or later, or a source without it", err);
+    }
+    return MT_OK;
+}
+
+mt_status mt_askers_check(const mt_spec *spec, const mt_source *source, const mt_askers *askers, mt_error *err)
+{
+    bool asks = false;
+    mt_status st = look_for_askers(source, &asks, err);
+    if (st == MT_OK) st = check_standard(spec, source, asks, err);
+    if (st == MT_OK) st = check_pieces(source, askers, err);
+    for (size_t i = 0; i < source->file_count && st == MT_OK && asks; i++) st = check_text(askers, &source->files[i], err);
     return st;
 }

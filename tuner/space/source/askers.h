@@ -26,7 +26,7 @@ const mt_definition *mt_askers_definitions(const mt_askers *askers, const char *
 /* From now on the walk finds what they ask for. */
 void mt_askers_know(const mt_askers *askers, mt_directive_walk *walk);
 /* An error that names the place where something else is asked for than names, and macros that stand for names. */
-mt_status mt_askers_check(const mt_source *source, const mt_askers *askers, mt_error *err);
+mt_status mt_askers_check(const mt_spec *spec, const mt_source *source, const mt_askers *askers, mt_error *err);
 void mt_askers_free(mt_askers *askers);
 
 #endif

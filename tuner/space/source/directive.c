@@ -7,9 +7,10 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
+/* NVRTC's names may have a $ and letters of UTF-8 in them: $R"(" is no raw literal. */
 static bool is_word(char c)
 {
-    return isalnum((unsigned char)c) || c == '_';
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* ---- joining lines ---- */
@@ -118,6 +119,26 @@ static size_t word_length(const char *at)
     return length;
 }
 
+/* 0 where none begins. As the compiler takes it: with whatever letters, signs and quotes go on, 1'000, 1'z and 0xe+f alike. Behind a name a quote begins a literal: and'ab'. */
+static size_t number_length(const char *at)
+{
+    size_t length = 0;
+    if (!isdigit((unsigned char)at[*at == '.'])) return 0;
+    for (;; length++) {
+        const char *c = at + length;
+        bool has_sign = *c && strchr("eEpP", *c) && (c[1] == '+' || c[1] == '-');
+        if (!is_word(*c) && *c != '.' && !(*c == '\'' && is_word(c[1]))) return length;
+        length += has_sign;
+    }
+}
+
+/* Behind the name, number, literal or other letter. */
+static const char *token_end(const char *at)
+{
+    size_t number = number_length(at), length = number ? number : word_length(at);
+    return length ? at + length : *at == '"' || *at == '\'' ? mt_text_literal_end(at) : at + 1;
+}
+
 static bool is_the_word(const char *at, size_t length, const char *word)
 {
     return strlen(word) == length && strncmp(at, word, length) == 0;
@@ -213,7 +234,7 @@ bool mt_directive_asks(const mt_directive_walk *walk, const char *word, size_t l
 
 const char *mt_directive_line_end(const char *at)
 {
-    while (*(at = mt_directive_blanks(at)) && *at != '\n' && !(at[0] == '/' && at[1] == '/')) at = *at == '"' || *at == '\'' ? mt_text_literal_end(at) : at + 1;
+    while (*(at = mt_directive_blanks(at)) && *at != '\n' && !(at[0] == '/' && at[1] == '/')) at = token_end(at);
     return at;
 }
 
@@ -222,7 +243,7 @@ bool mt_directive_asks_in(const mt_directive_walk *walk, const char *line)
     for (const char *end = mt_directive_line_end(line); (line = mt_directive_blanks(line)) < end;) {
         size_t length = word_length(line);
         if (length && mt_directive_asks(walk, line, length)) return true;
-        line = length ? line + length : *line == '"' || *line == '\'' ? mt_text_literal_end(line) : line + 1;
+        line = token_end(line);
     }
     return false;
 }
@@ -248,14 +269,8 @@ static bool read_word(const char *at, size_t length, mt_directive *found, const 
     return true;
 }
 
-/* 1'000 is a number. */
-static bool separates_digits(const char *text, const char *at)
-{
-    return at > text && isxdigit((unsigned char)at[-1]) && isxdigit((unsigned char)at[1]) && at[2] != '\'';
-}
-
 /* One step; true: it was a directive or a probe, of which *start is the beginning. */
-static bool step(mt_directive_walk *walk, const char *text, mt_directive *found, const char **start)
+static bool step(mt_directive_walk *walk, mt_directive *found, const char **start)
 {
     const char *at = walk->at, *behind = skip_comment(at);
     bool is_first = !walk->is_inside, is_found = false;
@@ -266,21 +281,21 @@ static bool step(mt_directive_walk *walk, const char *text, mt_directive *found,
     } else if (is_first && mark_length(at)) {
         is_found = read_directive(at + mark_length(at), found, start);
         walk->at = is_found ? found->rest : at + mark_length(at);
-    } else if (length) {
+    } else if (length && !number_length(at)) {
         const char *raw = skip_raw(walk, at, length);
         is_found = !raw && (read_probe(walk, at, length, found, start) || (walk->tells_words && read_word(at, length, found, start)));
         walk->at = is_found ? found->rest : raw ? raw : at + length;
     } else {
-        walk->at = *at == '"' || (*at == '\'' && !separates_digits(text, at)) ? mt_text_literal_end(at) : at + 1;
+        walk->at = token_end(at);
     }
     return is_found;
 }
 
 bool mt_directive_next(mt_directive_walk *walk, mt_directive *found)
 {
-    const char *text = walk->joined ? walk->joined : walk->text, *start;
+    const char *start;
     while (*walk->at) {
-        if (!step(walk, text, found, &start)) continue;
+        if (!step(walk, found, &start)) continue;
         found->start = place_of(walk, start);
         found->end = place_of(walk, found->rest);
         return true;

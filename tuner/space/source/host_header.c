@@ -36,6 +36,8 @@ static const stub stubs[] = {
     {"cmath", "math.h", (const char *)mt_host_cmath},
     {"string.h", NULL, (const char *)mt_host_string},
     {"cstring", "string.h", STRING_IN_STD},
+    {"iso646.h", NULL, NULL}, /* and, or and not are words of C++ */
+    {"ciso646", NULL, NULL},
     {"new", NULL, NULL}, /* as above */
     {"version", "cuda/std/version", NULL},
     {"algorithm", "cuda/std/__algorithm_", IN_STD},
@@ -44,8 +46,8 @@ static const stub stubs[] = {
 
 /* Those that cuda/std has by the same name. */
 static const char *const same_name[] = {
-    "array", "atomic", "bit", "bitset", "chrono", "concepts", "expected", "functional", "initializer_list", "iterator", "limits", "memory", "numbers",
-    "numeric", "optional", "ranges", "ratio", "span", "tuple", "type_traits", "utility", "variant",
+    "array", "atomic", "barrier", "bit", "bitset", "chrono", "concepts", "expected", "functional", "initializer_list", "iterator", "latch", "limits", "mdspan", "memory",
+    "numbers", "numeric", "optional", "ranges", "ratio", "semaphore", "source_location", "span", "tuple", "type_traits", "utility", "variant",
 };
 
 static const struct {
@@ -55,9 +57,9 @@ static const struct {
     {"iomanip", "printf, which needs no header"}, {"vector", "<array>, or a pointer that an argument gives"}, {"string", "const char *"}, {"string_view", "const char *"},
     {"random", "<curand_kernel.h>"}, {"complex", "<cuda/std/complex>"}, {"complex.h", "<cuComplex.h>"}, {"mutex", "<atomic>"}, {"thread", "<atomic>"}, {"stdexcept", "assert"}, {"exception", "assert"},
     {"time.h", "clock64()"}, {"ctime", "clock64()"}, {"stdarg.h", "a template with a parameter pack"}, {"cstdarg", "a template with a parameter pack"},
-    {"map", "<array>"}, {"unordered_map", "<array>"}, {"set", "<array>"}, {"list", "<array>"}, {"deque", "<array>"}, {"inttypes.h", "<stdint.h>"}, {"cinttypes", "<cstdint>"},
+    {"map", "<array>"}, {"unordered_map", "<array>"}, {"set", "<array>"}, {"list", "<array>"}, {"deque", "<array>"}, {"queue", "<array>"}, {"stack", "<array>"}, {"any", "<variant>"}, {"fenv.h", "intrinsics such as __fadd_rn"}, {"cfenv", "intrinsics such as __fadd_rn"}, {"inttypes.h", "<stdint.h>"}, {"cinttypes", "<cstdint>"},
     {"fstream", NULL}, {"future", NULL}, {"filesystem", NULL}, {"unistd.h", NULL}, {"errno.h", NULL}, {"cerrno", NULL}, {"ctype.h", NULL}, {"cctype", NULL}, {"signal.h", NULL},
-    {"locale", NULL}, {"regex", NULL}, {"sys/types.h", NULL}, {"sys/time.h", NULL}, {"pthread.h", NULL}, {"omp.h", NULL}, {"mpi.h", NULL},
+    {"locale", NULL}, {"regex", NULL}, {"compare", NULL}, {"charconv", NULL}, {"typeinfo", NULL}, {"immintrin.h", NULL}, {"sys/types.h", NULL}, {"sys/time.h", NULL}, {"pthread.h", NULL}, {"omp.h", NULL}, {"mpi.h", NULL},
 };
 
 bool mt_host_header_stub(const char *name, mt_strbuf *text)

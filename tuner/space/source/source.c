@@ -454,7 +454,7 @@ static mt_status follow_all(loader *self, mt_error *err)
         MT_TRY(mt_askers_find(self->spec, self->source, &self->askers, err));
         for (size_t i = 0; i < before; i++) MT_TRY(follow_macros_of(self, i, err));
     } while (before < self->source->file_count);
-    st = mt_askers_check(self->source, &self->askers, err);
+    st = mt_askers_check(self->spec, self->source, &self->askers, err);
 done:
     return st;
 }

@@ -101,6 +101,12 @@ static void add_to_digest(mt_strbuf *read, const char *name, const char *text, s
     mt_strbuf_addf(read, "%s %s\n", hash.hex, name);
 }
 
+/* The compiler would wait for the writer of a pipe for ever. */
+static mt_status refuse_irregular(const char *path, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file; expected a header of the toolkit", path);
+}
+
 /* Takes the path; `name`: as it is known in its folder. */
 static mt_status read_header(mt_visible *self, char *path, const char *name, mt_error *err)
 {
@@ -113,12 +119,16 @@ static mt_status read_header(mt_visible *self, char *path, const char *name, mt_
         return mt_no_memory("macros of the source", err);
     }
     self->headers = headers;
+    struct stat info = {0};
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        mt_status st = refuse_irregular(path, err);
+        mt_free(path);
+        return st;
+    }
     bool is_read = mt_file_read(path, 0, &text, &length, &ignored) == MT_OK;
     if (is_read) add_to_digest(&self->read, name, text, length);
     if (is_read) add_code(&self->code, text);
     if (!is_read || self->header_count > MOST_FILES || self->code.length > MOST_BYTES) self->sees_all = self->reads_more = true;
-    struct stat info = {0};
-    stat(path, &info);
     headers[self->header_count++] = (struct header){path, text, info.st_dev, info.st_ino};
     return self->code.failed || self->read.failed ? mt_no_memory("macros of the source", err) : MT_OK;
 }
@@ -200,6 +210,7 @@ static mt_status list_files(const char *folder, char ***paths, size_t *count, mt
     size_t capacity = 0, root_length = strlen(folder) + 1;
     FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     for (FTSENT *entry; walk && st == MT_OK && (entry = fts_read(walk));) {
+        if (entry->fts_info == FTS_DEFAULT) st = refuse_irregular(entry->fts_path, err);
         if (entry->fts_info != FTS_F) continue;
         char *copy = mt_strdup(entry->fts_path + root_length), **added = copy ? MT_APPEND(*paths, *count, capacity) : NULL;
         if (added) *added = copy;
