@@ -69,7 +69,7 @@ typedef struct mt_session_fixed {
 } mt_session_fixed;
 
 /* Quick sessions of a space with a cost model leave three evaluations to the strategy, which begins with what the model believes fastest: the lookup knows measured variants alone. On gemm's
- * shapes, N×K pairs left out, 7 answers lost 3.0 % to the best known, 4 answers and 3 of the model's 0.4 % (docs/search.md). */
+ * shapes, N×K pairs left out, 7 answers lost 3.0 % to the best known, 4 answers and 3 of the model's 0.4 % (docs/experiments/2026-11-30-held-out-pairs.md). */
 enum { MT_ANSWERS_MAX = 16, MT_QUICK_EVALUATIONS = 8, MT_QUICK_ANSWERS_BESIDE_MODEL = 4 };
 
 /* What production would run for a subject today, as the lookup library says, and what its predictor would try next: a search begins there, so that it never ends with something slower. */
