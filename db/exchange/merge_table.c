@@ -368,7 +368,8 @@ mt_status mt_merge_table_rows(mt_merge *m, size_t rule, mt_error *err)
         if (code == SQLITE_ROW) MT_TRY(merge_row(m, t, walk.statement, err));
         else leave_out_row(m, t, walk.row, why);
     }
-    if (code != SQLITE_DONE) st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
+    if (code == SQLITE_NOMEM) st = mt_no_memory(m->path, err);
+    else if (code != SQLITE_DONE) st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
 done:
     mt_row_walk_end(&walk);
     forget_knobs(m);

@@ -107,7 +107,8 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
         MT_TRY(is_sound ? keep(s, f, walk.row, err) : leave_out(s, f, walk.row, why, err));
     }
     s->table_count++;
-    if (code != SQLITE_DONE) st = mt_sql_fail(s->store, "check rows", err);
+    if (code == SQLITE_NOMEM) st = mt_no_memory(s->store->path, err); /* perhaps ours, of which SQLite knows nothing */
+    else if (code != SQLITE_DONE) st = mt_sql_fail(s->store, "check rows", err);
 done:
     mt_row_walk_end(&walk);
     return st;

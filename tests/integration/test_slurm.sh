@@ -89,7 +89,7 @@ measured=$(grep -o '"measured":[0-9]*' "$top/status.json" | awk -F: '{ n += $2 }
 sessions() { "$tool" show --db "$1" --sessions --json; }
 [ "$(sessions part-6.sqlite | grep -c '"state":"interrupted"')" = 1 ] || fail "the preempted task: $(sessions part-6.sqlite)"
 [ "$(sessions part-3.sqlite | grep -c '"state":"running"')" = 1 ] || fail "the killed task: $(sessions part-3.sqlite)"
-sessions merged.sqlite | grep -q "\"host\":\"$(hostname)\",\"job\":\"slurm ${array}_6\",\"plan\":\"$(sed -n 's/^#.plan.//p' plan.tsv)\"" || fail "where the sessions ran: $(sessions merged.sqlite)"
+sessions merged.sqlite | grep -q "\"host\":\"$(hostname)\",\"job\":\"slurm ${array}_6\",\"plan\":\"$(sed -n 's/^#.plan.//p' plan.tsv):6\"" || fail "where the sessions ran: $(sessions merged.sqlite)"
 grep -q 'everything measured until then is kept' log/tune-6.txt || fail "log/tune-6.txt: $(cat log/tune-6.txt)"
 
 # Merging again adds nothing; in another order, and by two at once, gives the same.

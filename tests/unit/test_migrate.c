@@ -373,7 +373,7 @@ START_TEST(out_of_memory_leaks_nothing)
         if (st == MT_OK)
             mt_store_close(opened);
         else
-            ck_assert_int_eq(st, MT_ERR_NO_MEMORY);
+            ck_assert_msg(st == MT_ERR_NO_MEMORY, "%zu: %d, %s", n, (int)st, fixture_err.message);
     }
 }
 END_TEST

@@ -188,6 +188,16 @@ static void note(mt_display *display, const char *variant, const mt_outcome *out
     mt_strbuf_free(&knobs);
 }
 
+/* One line: where it has no room for all, the summary tells the rest. */
+static void begin_line(const mt_display *display, mt_strbuf *line)
+{
+    const char *search = display->counts.search;
+    mt_strbuf_addf(line, "%s: up to %zu of %s", display->title, display->total, search);
+    if (strlen(mt_strbuf_text(line)) <= MT_PAGE_COLUMNS) return;
+    mt_strbuf_free(line);
+    mt_strbuf_addf(line, "%s: up to %zu of %.*s", display->title, display->total, (int)strcspn(search, "(") - 1, search);
+}
+
 /* A plain line, unless one was said a moment ago. */
 static void say(mt_display *display)
 {
@@ -195,7 +205,7 @@ static void say(mt_display *display)
     int64_t now = display->now_ns();
     if (display->spoke_ns && now - display->spoke_ns < SILENCE_NS) return;
     if (display->done) compose(display, &line);
-    else mt_strbuf_addf(&line, "%s: up to %zu of %s", display->title, display->total, display->counts.search);
+    else begin_line(display, &line);
     mt_print_wrapped(display->progress, mt_strbuf_text(&line), 2, NULL);
     display->spoke_ns = now;
     mt_strbuf_free(&line);
