@@ -34,6 +34,7 @@ literal() { sed 's/[][\.*^$+?(){}|#]/\\&/g' <<<"$1"; }
 tool_literal=$(literal "$real_tool") prefix_literal=$(literal "$prefix") data_literal=$(literal "$real_data")
 steady() {
   sed -E -e '/^(Time|Idle|Compiling): /d' -e '/^ {14}(loading and the rest |[0-9.]+ % until |compiled variants waited )/d' -e "s#$tool#msda-tune#g; s#$data#DATA#g; s#$scratch#SCRATCH#g" -e "s#$tool_literal#msda-tune#g; s#$prefix_literal#PREFIX#g; s#$data_literal#DATA#g" \
+    -e "s/ \(not by this tool, which was built without the CUDA Toolkit's headers\)//" \
     -e 's/ in [0-9.]+ (s|min [0-9]+ s)\b/ in N s/' -e '/  [0-9]+\/[0-9]+(  best [0-9.]+ [^ ]+)?(  [0-9]+ failed)?(  [0-9.]+\/s)?(  .* left)?$/d' \
     -e 's/source [0-9a-f]{8}/source KEY/; s/"(kernel|space)_key":"[0-9a-f]{32}"/"\1_key":"KEY"/g; s/ \([0-9a-f]{8}\)/ (KEY)/' \
     -e 's/@[0-9a-f]{32}/@KEY/; s/(cubin |^ {10})[0-9a-f]{32}/\1HASH/; s/measurement [0-9]+$/measurement N/; s/measurement [0-9]+\\n/measurement N\\n/; s/, [0-9]{4}-[0-9]{2}-[0-9]{2}(\\n|$)/, DATE\1/' -e 's/(no NVIDIA driver): .*/\1: …/' -e 's/; known are a100-sxm-40g, a[-a-z0-9, ]+/; known are GPUS/' -e 's/libuv [0-9.]+/libuv V/; s/\((with GPU tuning|recorded GPUs only[^,]*),/(BUILD,/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/DATE TIME/g' -e 's/"measured_unix_ms":[0-9]+/"measured_unix_ms":T/' "$@"
