@@ -1,6 +1,10 @@
 #!/bin/bash
 # What `check` says of arguments of another type than the kernel's declaration has. Nothing is compiled: it is said before. Usage: check_types.sh TOOL
+# Skipped (77) where the tool was built without CUDA's headers: it checks nothing then.
 tool=$(realpath "$1")
+# shellcheck source=../toolkit.sh
+. "$(dirname "$0")/../toolkit.sh"
+built_with_cuda_headers "$tool" || { echo "skipped: the tool was built without CUDA's headers"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
