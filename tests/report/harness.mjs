@@ -50,3 +50,9 @@ export async function harness([web, executablePath, ...words]) {
   }
   return { files, open, patience, run, test: (name, body) => tests.push([name, body]), quiet: ({ seen }) => assert.deepEqual(seen, { complaints: [], requests: [] }) };
 }
+
+// From a shape's page to all shapes. The page hears of its new address after the click.
+export async function toAllShapes(page) {
+  await page.click('#back');
+  await page.waitForFunction(() => !document.body.dataset.subject);
+}

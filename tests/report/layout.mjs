@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { harness } from './harness.mjs';
+import { harness, toAllShapes } from './harness.mjs';
 import { contrast, focus, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
@@ -94,8 +94,7 @@ for (const width of [390, 1280]) {
     assert.ok(await view.page.locator('figure[data-chart=convergence]').isVisible());
     assert.deepEqual(await view.page.evaluate(layout), []);
     await view.page.screenshot({ path: path.join(folder, `shape-${width}.png`), fullPage: true });
-    await view.page.click('#back');
-    await view.page.waitForFunction(() => !document.body.dataset.subject);
+    await toAllShapes(view.page);
     assert.ok(await view.page.locator('#best td[data-s]:visible').count() > 5);
     quiet(view);
     await view.close();

@@ -2,7 +2,7 @@
 // `live` was tuned with the real search on a fake GPU: arms, rounds, energies, failures; `one` is a recording with a model and errors; `failing` another tool's, with neither.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { harness } from './harness.mjs';
+import { harness, toAllShapes } from './harness.mjs';
 import { contrast, chartFaults, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
@@ -114,7 +114,7 @@ for (const name of Object.keys(files)) {
         await drawn(view.page);
         assert.deepEqual(await chartFaults(view.page), [], `of a shape, ${colorScheme}`);
       }
-      await view.page.click('#back');
+      await toAllShapes(view.page);
       await drawn(view.page);
       assert.deepEqual(await chartFaults(view.page), [], 'of all shapes');
       await view.close();
@@ -164,7 +164,7 @@ test('all points of a roofline are within its axes, and those of one kernel alon
     assert.deepEqual(outside, []);
     assert.deepEqual(roofs, n ? ['DRAM', 'FP32'] : ['DRAM']);
   }
-  await view.page.click('#back');
+  await toAllShapes(view.page);
   await view.page.locator('#subject').selectOption(await view.page.evaluate(() => String(window.report.views[0].shared.subjects.findIndex((s) => s.kernel === 'gemm'))));
   await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => ['roofline', 'convergence'].includes(figure.dataset.chart)));
   const labels = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'roofline').plots[0].chart.getOption().series.find(({ name }) => name === 'best of each subject').data.map(({ name }) => name));
@@ -371,7 +371,7 @@ test('its name is in the title, and not in each row', async () => {
   const name = await view.page.locator('#best td[data-s]:visible').first().textContent();
   assert.ok((await view.page.title()).startsWith(`${name} · `), await view.page.title());
   assert.equal(await view.page.locator('#convergence th:visible').filter({ hasText: 'Subject' }).count(), 0);
-  await view.page.click('#back');
+  await toAllShapes(view.page);
   assert.equal(await view.page.title(), 'msda-tune report');
   assert.ok(await view.page.locator('#convergence th:visible').filter({ hasText: 'Subject' }).count() > 0);
   await view.close();
