@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/key.h"
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/summary.h"
@@ -53,7 +54,7 @@ START_TEST(the_default_is_called_so)
         mt_strbuf told = {0};
         mt_knobs_add_told(&told, cases[i].variant, cases[i].usual);
         ck_assert_str_eq(mt_strbuf_text(&told), cases[i].told);
-        ck_assert_int_eq(mt_knobs_are_default(cases[i].variant, cases[i].usual), strcmp(cases[i].told, "the default") == 0);
+        ck_assert_int_eq(mt_key_is_default(cases[i].variant, cases[i].usual), strcmp(cases[i].told, "the default") == 0);
         mt_strbuf_free(&told);
     }
 }

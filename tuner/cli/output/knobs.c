@@ -33,20 +33,9 @@ size_t mt_knobs_add_unusual(mt_strbuf *out, const char *variant, const char *usu
     return count_items(variant) - add_some(out, variant, usual, true);
 }
 
-bool mt_knobs_are_default(const char *variant, const char *usual)
-{
-    size_t length = strcspn(variant, ";"); /* of the algorithm, with which both texts begin and which is told always */
-    if (!usual || strncmp(variant, usual, length) != 0 || (usual[length] && usual[length] != ';')) return false;
-    for (variant += length; *variant; variant += length) {
-        length = strcspn(++variant, ";");
-        if (mt_key_is_told(variant, length, usual)) return false;
-    }
-    return true;
-}
-
 size_t mt_knobs_add_told(mt_strbuf *out, const char *variant, const char *usual)
 {
-    if (!mt_knobs_are_default(variant, usual)) return mt_knobs_add_unusual(out, variant, usual);
+    if (!mt_key_is_default(variant, usual)) return mt_knobs_add_unusual(out, variant, usual);
     mt_strbuf_add(out, "the default");
     return count_items(variant);
 }

@@ -13,8 +13,6 @@
 
 /* Adds "ALGO=direct CPB=8": the algorithm, and the knobs whose values differ from the usual ones. Returns how many knobs were left out, as they have their usual value. */
 size_t mt_knobs_add_unusual(mt_strbuf *out, const char *variant, const char *usual);
-/* Whether it is the default: all its knobs, the algorithm too, have the usual value. */
-bool mt_knobs_are_default(const char *variant, const char *usual);
 /* As mt_knobs_add_unusual, but the default is called so. */
 size_t mt_knobs_add_told(mt_strbuf *out, const char *variant, const char *usual);
 /* Adds all: first those that mt_knobs_add_unusual tells, then the others. */

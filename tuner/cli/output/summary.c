@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "db/key.h"
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
@@ -175,7 +176,7 @@ static void print_variant(FILE *out, const mt_space *space, const char *variant,
     mt_strbuf_addf(&told, "%*s", INDENT, "");
     size_t left_out = mt_knobs_add_told(&told, variant, usual);
     bool wants_all = is_verbose || left_out == 0 || mt_print_columns(mt_strbuf_text(&knobs)) <= MT_PAGE_COLUMNS;
-    bool is_default = mt_knobs_are_default(variant, usual);
+    bool is_default = mt_key_is_default(variant, usual);
     if (is_default) mt_strbuf_add(&told, " (--verbose lists its knobs)");
     mt_print_wrapped(out, mt_strbuf_text(wants_all ? &knobs : &told), INDENT, NULL);
     if (!wants_all && !is_default) fprintf(out, "%*sand %zu knob%s as in the default (--verbose lists all)\n", INDENT, "", left_out, left_out == 1 ? "" : "s");
