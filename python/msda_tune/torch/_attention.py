@@ -1,0 +1,284 @@
+"""Multi-scale deformable attention, forward and backward, as operations of torch.library."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+import torch
+from torch import Tensor
+
+import tunelookup
+
+from . import _kernels, _problem
+from ._reference import by_grid_sample, gradients_by_grid_sample
+
+Table = Union[Tensor, Sequence[Sequence[int]], Sequence[int]]
+_INPUTS = ("value", "loc", "attn")
+
+
+class _HostCopies:
+    """Contents of small device tensors, as tuples. Reading one waits for the GPU, so it is done once per tensor, not once per call."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, int, tuple[Any, ...]]] = {}
+
+    def get(self, tensor: Any) -> tuple[Any, ...]:
+        entry = self._known.get(id(tensor))
+        if entry and entry[0]() is tensor and entry[1] == tensor._version:
+            return entry[2]
+        if not isinstance(tensor, Tensor):
+            return tuple(tuple(row) if isinstance(row, (list, tuple)) else int(row) for row in tensor)
+        if not tensor.is_cuda:
+            return self.get(tensor.tolist())
+        if torch.cuda.is_current_stream_capturing():
+            raise RuntimeError("spatial_shapes and level_start_index lie on the GPU and were not seen before this capture, or were made in inference mode: call once with these tensors before "
+                               "it, or pass lists")
+        contents = self.get(tensor.tolist())
+        if not tensor.is_inference():  # else it has no version, and a change would go unseen: read each time
+            key = id(tensor)
+            self._known[key] = weakref.ref(tensor, lambda _: self._known.pop(key, None)), tensor._version, contents
+        return contents
+
+
+class MultiScaleDeformableAttention:
+    """The op with a database of its own."""
+
+    def __init__(self, database: str | os.PathLike[str] | None = None, kernel: str = "msda", user_cubins: bool = True, space: str | os.PathLike[str] | None = None,
+                 library: str | None = None, backward: str = "msda_backward", backward_space: str | os.PathLike[str] | None = None, snapshot: str | None = None) -> None:
+        """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
+        a program. space: the .ini that was tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call. backward,
+        backward_space: the same for gradients. snapshot: a snapshot_id; SnapshotError where another one would answer."""
+        self._made_with = database, kernel, user_cubins, space, library, backward, backward_space, snapshot
+        self._library = tunelookup.Library(database, user_cubins=user_cubins, count_misses=True, snapshot=snapshot, library=library)
+        self._forward = _kernels.Kernel(self._library, kernel, space, _INPUTS, ("out",))
+        self._backward = _kernels.Kernel(self._library, backward, backward_space, (*_INPUTS, "grad_out"), ("grad_value", "grad_loc", "grad_attn"))
+        self._host = _HostCopies()
+        self._number = next(_numbers)
+        _ops[self._number] = weakref.ref(self)
+        weakref.finalize(self, _ops.pop, self._number)
+
+    def __deepcopy__(self, memo: object) -> MultiScaleDeformableAttention:
+        return self  # so that modules that use it can be copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MultiScaleDeformableAttention, self._made_with
+
+    @property
+    def snapshot_id(self) -> str:
+        """Of its database: ranks whose ids are equal run the same kernels."""
+        return self._library.snapshot_id
+
+    def frozen(self) -> contextlib.AbstractContextManager[None]:
+        """While this lasts, nothing is asked, compiled or loaded: a call that would need it is a RuntimeError. So it is in every capture of a CUDA graph, without asking."""
+        return _kernels.frozen(self._forward, self._backward)
+
+    def close(self) -> None:
+        """Ends its database. Shapes that were seen go on."""
+        self._library.close()
+
+    def flush_misses(self, path: str | os.PathLike[str]) -> None:
+        """Appends the shapes that found nothing to a file for `msda-tune --from-misses`."""
+        self._library.flush_misses(path)
+
+    def __call__(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int | None = None, *,
+                 queries: str = "auto", workload: str | None = None, fallback: bool = True) -> Tensor:
+        """im2col_step is taken for compatibility. queries: "grid", "levels" or "free" (msda.ini); "auto": one per pixel are "levels", others "free". fallback False: RuntimeError
+        instead of grid_sample."""
+        return _call(self._number, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload, fallback)
+
+    # ---- what serves a call ----
+
+    def _entry(self, kernel: _kernels.Kernel, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str, grad_dtype: str | None = None) -> Any:
+        """(key, (what runs it or None, why))."""
+        key = (value.shape, locations.shape, weights.shape, levels, starts, value.dtype, locations.dtype, weights.dtype, value.get_device(), locations.get_device(), weights.get_device(), queries,
+               workload, grad_dtype)
+        found = kernel.ready.get(key)
+        if found is None:
+            found = kernel.ready[key] = self._settle(kernel, key, value, levels, starts, locations, weights, queries, workload, grad_dtype)
+        return found
+
+    def _settle(self, kernel: _kernels.Kernel, key: Any, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str,
+                grad_dtype: str | None) -> Any:
+        _problem.check(tuple(value.shape), levels, starts, tuple(locations.shape), tuple(weights.shape))
+        if not value.is_cuda or locations.device != value.device or weights.device != value.device:
+            return None, "the tensors are not on one GPU"
+        dtype, location_dtype = (_problem.dtype_of(tensor) for tensor in (value, locations))
+        if not dtype or not location_dtype or weights.dtype != locations.dtype:
+            return None, f"no kernel for {value.dtype} values, {locations.dtype} locations and {weights.dtype} weights"
+        lie = _problem.guess_queries(value.shape[1], locations.shape[1]) if queries == "auto" else queries
+        names, values = _problem.question(value.shape, levels, locations.shape, dtype, location_dtype, lie, workload, grad_dtype)
+        return kernel.entry(key, value.device, lambda: (names, values), lambda: {"levels": torch.tensor(_problem.level_table(_problem.shape_of(names, values)), dtype=torch.int32, device=value.device)})
+
+    def _backward_entry(self, value: Tensor, *rest: Any) -> Any:
+        """(what runs the backward or None, why, its grad_dtype). grad_value in the values' type if there is such a kernel, else in f32."""
+        why = ""
+        for grad_dtype in dict.fromkeys((_problem.dtype_of(value), "f32")):
+            tuned, why = self._entry(self._backward, value, *rest, grad_dtype)
+            if tuned:
+                return tuned, why, grad_dtype
+        return None, why, None
+
+    def explain(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, queries: str = "auto",
+                workload: str | None = None) -> str:
+        """What serves such a call, and why."""
+        tuned, why = self._entry(self._forward, value, self._host.get(spatial_shapes), self._host.get(level_start_index), sampling_locations, attention_weights, queries, workload or "")
+        return ("tuned kernel\n" if tuned else "grid_sample\n") + why
+
+    def explain_gradients(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, queries: str = "auto",
+                          workload: str | None = None) -> str:
+        """What serves the backward of such a call, and why. None of the tensors needs to require gradients."""
+        tuned, why, _ = self._backward_entry(value, self._host.get(spatial_shapes), self._host.get(level_start_index), sampling_locations, attention_weights, queries, workload or "")
+        return ("tuned kernel\n" if tuned else "grid_sample\n") + why
+
+    # ---- the calls. Levels and starts are tuples ----
+
+    def forward(self, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str, fallback: bool) -> Tensor:
+        tuned, why = self._entry(self._forward, value, levels, starts, locations, weights, queries, workload)
+        if not tuned:
+            if not fallback:
+                raise RuntimeError("no tuned kernel: " + why)
+            return by_grid_sample(value, levels, locations, weights)
+        n, _, heads, channels = value.shape
+        out = value.new_empty((n, locations.shape[1], heads * channels))
+        tuned.run((value, locations, weights, out))
+        return out if tuned.is_proved else self._forward.prove(tuned, [out], [by_grid_sample(value, levels, locations, weights)])[0]
+
+    def backward(self, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str, workload: str) -> list[Tensor]:
+        tuned, _, grad_dtype = self._backward_entry(value, levels, starts, locations, weights, queries, workload)
+        if not tuned:
+            return gradients_by_grid_sample(value, levels, locations, weights, grad_out)
+        grads = [value.new_empty(value.shape, dtype=torch.float32 if grad_dtype == "f32" else value.dtype), locations.new_empty(locations.shape), weights.new_empty(weights.shape)]
+        tuned.run((value, locations, weights, grad_out.to(value.dtype), *grads))
+        if not tuned.is_proved:
+            grads = self._backward.prove(tuned, grads, gradients_by_grid_sample(value, levels, locations, weights, grad_out))
+        return [grads[0].to(value.dtype), grads[1], grads[2]]
+
+    def gradients(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, grad_out: Tensor, queries: str = "auto",
+                  workload: str | None = None) -> list[Tensor]:
+        """[grad_value, grad_loc, grad_attn] without autograd, each in its tensor's type. By a kernel if there is one. Its sums into grad_value are atomic: the last bits differ from run to run."""
+        return self.backward(value, self._host.get(spatial_shapes), self._host.get(level_start_index), sampling_locations, attention_weights, grad_out, queries, workload or "")
+
+
+_default_lock = threading.Lock()
+
+
+@functools.lru_cache(maxsize=None)
+def _made() -> MultiScaleDeformableAttention:
+    return MultiScaleDeformableAttention()
+
+
+def default_op() -> MultiScaleDeformableAttention:
+    """The one that ms_deform_attn and MSDeformAttn use: on the user's database over the shipped one."""
+    with _default_lock:
+        op = _made()
+        _ops[0] = weakref.ref(op)
+    return op
+
+
+def _gone() -> MultiScaleDeformableAttention:
+    raise RuntimeError("the MultiScaleDeformableAttention of this call is gone: keep it as long as what was compiled or exported with it")
+
+
+_numbers = itertools.count(1)
+_ops: dict[int, Callable[[], MultiScaleDeformableAttention | None]] = {0: default_op}  # by the number that an operation's call has
+
+
+def ms_deform_attn(value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int | None = None, *, queries: str = "auto",
+                   workload: str | None = None, fallback: bool = True) -> Tensor:
+    """MultiScaleDeformableAttention() on the user's database."""
+    return _call(0, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload, fallback)
+
+
+def _call(number: int, value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str | None, fallback: bool) -> Tensor:
+    if isinstance(shapes, Tensor) and isinstance(starts, Tensor):
+        return torch.ops.msda_tune.ms_deform_attn.default(value, shapes, starts, locations, weights, queries, workload or "", fallback, number)
+    return torch.ops.msda_tune.ms_deform_attn_levels.default(value, _flat(shapes), _flat(starts), locations, weights, queries, workload or "", fallback, number)
+
+
+def _flat(table: Any) -> list[int]:
+    rows = table.tolist() if isinstance(table, Tensor) else table
+    return [number for row in rows for number in (row if isinstance(row, (list, tuple)) else (row,))]
+
+
+# ---- torch.library. Levels are tensors, or integers (h0, w0, h1, w1, …; s0, s1, …), which nobody has to read from the GPU ----
+
+def _on_host(op: MultiScaleDeformableAttention, shapes: Any, starts: Any) -> tuple[Any, Any]:
+    if isinstance(shapes, Tensor):
+        return op._host.get(shapes), op._host.get(starts)
+    return tuple(zip(shapes[::2], shapes[1::2])), tuple(starts)
+
+
+def _forward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str = "auto", workload: str = "", fallback: bool = True, op: int = 0) -> Tensor:
+    mine = _ops.get(op, _gone)() or _gone()
+    return mine.forward(value, *_on_host(mine, shapes, starts), locations, weights, queries, workload, fallback)
+
+
+def _fake_forward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str = "auto", workload: str = "", fallback: bool = True, op: int = 0) -> Tensor:
+    _problem.check_ranks(value.shape, locations.shape, weights.shape)
+    return value.new_empty((value.shape[0], locations.shape[1], value.shape[2] * value.shape[3]))
+
+
+def _backward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str = "auto", workload: str = "", op: int = 0) -> tuple[Tensor, ...]:
+    mine = _ops.get(op, _gone)() or _gone()
+    return tuple(mine.backward(value, *_on_host(mine, shapes, starts), locations, weights, grad_out, queries, workload))
+
+
+def _fake_backward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str = "auto", workload: str = "", op: int = 0) -> tuple[Tensor, ...]:
+    return tuple(tensor.new_empty(tensor.shape) for tensor in (value, locations, weights))
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    value, shapes, starts, locations, weights, queries, workload, _, op = inputs
+    are_tensors = isinstance(shapes, Tensor)
+    ctx.save_for_backward(value, locations, weights, *((shapes, starts) if are_tensors else ()))
+    ctx.levels, ctx.settings = None if are_tensors else (shapes, starts), (queries, workload, op)
+
+
+def _second(ctx: Any, *_: Tensor) -> None:
+    raise RuntimeError("ms_deform_attn has no second derivatives")
+
+
+def _no_vmap(info: Any, in_dims: Any, *_: Any) -> None:
+    raise RuntimeError("ms_deform_attn under vmap: it takes a batch itself, so fold the mapped dimension into the first one (value [N, S, M, D], locations [N, Lq, M, L, P, 2])")
+
+
+def _register(library: Any, name: str, table: str) -> None:
+    tables = f"Tensor value, {table} spatial_shapes, {table} level_start_index, Tensor sampling_locations, Tensor attention_weights"
+    tags = (torch.Tag.pt2_compliant_tag,)
+    library.define(f'{name}({tables}, str queries="auto", str workload="", bool fallback=True, int op=0) -> Tensor', tags=tags)
+    library.define(f'{name}_backward({tables}, Tensor grad_out, str queries="auto", str workload="", int op=0) -> (Tensor, Tensor, Tensor)', tags=tags)
+    forward, backward = (getattr(torch.ops.msda_tune, which).default for which in (name, name + "_backward"))
+    for which, real, fake in ((name, _forward, _fake_forward), (name + "_backward", _backward, _fake_backward)):
+        library.impl(which, real, "CompositeExplicitAutograd")
+        torch.library.register_fake(f"msda_tune::{which}", fake, lib=library)
+        torch.library.register_vmap(f"msda_tune::{which}", _no_vmap, lib=library)
+
+    def gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        value, locations, weights, *tensors = ctx.saved_tensors
+        grads = backward(value, *(ctx.levels or tensors), locations, weights, grad, *ctx.settings)
+        return grads[0], None, None, grads[1], grads[2], None, None, None, None
+
+    def autocast(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, *settings: Any) -> Tensor:
+        """Values in autocast's type, coordinates and weights in f32: in half precision a coordinate of a large image is wrong by pixels' parts."""
+        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)):
+            return forward(_cast(value, torch.get_autocast_dtype("cuda")), shapes, starts, _cast(locations, torch.float32), _cast(weights, torch.float32), *settings)
+
+    torch.library.register_autograd(f"msda_tune::{name}", gradients, setup_context=_save, lib=library)
+    torch.library.register_autograd(f"msda_tune::{name}_backward", _second, lib=library)
+    library.impl(name, autocast, "AutocastCUDA")
+
+
+def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """As autocast does: f64 stays."""
+    return tensor if tensor.dtype == torch.float64 else tensor.to(dtype)
+
+
+_library = torch.library.Library("msda_tune", "FRAGMENT")
+_register(_library, "ms_deform_attn", "Tensor")
+_register(_library, "ms_deform_attn_levels", "SymInt[]")
