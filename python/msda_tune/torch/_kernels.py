@@ -49,7 +49,7 @@ class _Call:
         for i, arg in enumerate(args):
             places.append(at if i in maps else ctypes.addressof(scalars[i]) if arg.kind == _c.SCALAR else ctypes.addressof(self.addresses) + 8 * i)
             at += maps.get(i, 0) * _driver.MAP_BYTES
-        self.maps = [(i, places[i]) for i in maps]
+        self.maps = [[i, places[i], 0] for i in maps]  # argument, its place, the address that it was encoded for
         self.launches = []
         for config, function, indices in tuned.launches:
             mine = _driver.LaunchConfig.from_buffer_copy(config)
@@ -108,10 +108,13 @@ class Tuned:
             addresses[i] = address
         if self._zeroed or self._scratch or self._fixed:
             self._fill(addresses, tensors, kept)
-        for i, place in call.maps:
-            for info in self.maps[i]:
-                _driver.encode_map(info, addresses[self.args[i].tensor], place)
-                place += _driver.MAP_BYTES
+        for known in call.maps:
+            i, place, encoded_for = known
+            address = addresses[self.args[i].tensor]
+            if address != encoded_for:
+                for k, info in enumerate(self.maps[i]):
+                    _driver.encode_map(info, address, place + k * _driver.MAP_BYTES)
+                known[2] = address
         stream, launch = raw_stream(device), self._launch
         for config, at, function, parameters in call.launches:
             config.hStream = stream

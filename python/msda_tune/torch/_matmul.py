@@ -1,7 +1,9 @@
 """torch.matmul by the kernels of family gemm, where they are faster on this GPU."""
 from __future__ import annotations
 
+import os
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,9 +20,9 @@ _SCALARS = {"alpha": struct.pack("f", 1.0), "beta_value": struct.pack("f", 0.0)}
 class _Gemm:
     """Kernel gemm of the user's database over the shipped one."""
 
-    def __init__(self) -> None:
+    def __init__(self, space: str | os.PathLike[str] | None = None) -> None:
         library = tunelookup.Library(user_cubins=True, count_misses=True)
-        self._kernel = _kernels.Kernel(library, "gemm", None, ("a", "b", "c"), ("d",), _SCALARS)
+        self._kernel = _kernels.Kernel(library, "gemm", space, ("a", "b", "c"), ("d",), _SCALARS)
 
     def __call__(self, a: Tensor, b: Tensor) -> Tensor:
         lies = _letter(a) + _letter(b)
@@ -70,15 +72,27 @@ def _letter(matrix: Tensor) -> str:
     return "R" if matrix.is_contiguous() else "C" if matrix.t().is_contiguous() else "?"
 
 
-def _microseconds(*calls: Any) -> list[float]:
-    """Of one call each, in turn: the best of some rounds, launches from Python included."""
-    best = [float("inf")] * len(calls)
+def _replay(call: Callable[[], Tensor]) -> Callable[[], object]:
+    """The same by a graph of CALLS calls."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(CALLS):
+            call()
+    return graph.replay
+
+
+def _repeat(call: Callable[[], Tensor]) -> Callable[[], object]:
+    return lambda: [call() for _ in range(CALLS)]
+
+
+def _microseconds(*calls: Callable[[], Tensor]) -> list[float]:
+    """Of one call each, in turn: the best of some rounds."""
+    runs, best = [(_replay if _in_graphs else _repeat)(call) for call in calls], [float("inf")] * len(calls)
     for _ in range(ROUNDS):
-        for i, call in enumerate(calls):
+        for i, run in enumerate(runs):
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
-            for _ in range(CALLS):
-                call()
+            run()
             end.record()
             end.synchronize()
             best[i] = min(best[i], begin.elapsed_time(end) * 1e3 / CALLS)
@@ -86,13 +100,14 @@ def _microseconds(*calls: Any) -> list[float]:
 
 
 _gemm: _Gemm | None = None
-_is_on = False
+_is_on = _in_graphs = False
 
 
-def enable_matmul(on: bool = True) -> None:
-    """Whether `matmul` may use tuned kernels. Off at the start."""
-    global _is_on
-    _is_on = on
+def enable_matmul(on: bool = True, *, in_graphs: bool = False, space: str | os.PathLike[str] | None = None) -> None:
+    """Whether `matmul` may use tuned kernels. Off at the start. in_graphs: the two are timed as a CUDA graph replays them, without what a launch from Python costs; for those who capture.
+    space: the .ini that was tuned, to compile from it what has no code in the database. What was timed before is forgotten."""
+    global _gemm, _is_on, _in_graphs
+    _gemm, _is_on, _in_graphs = _Gemm(space) if on else None, on, in_graphs
 
 
 def _made() -> _Gemm:
