@@ -15,35 +15,56 @@ from torch import Tensor
 
 import tunelookup
 
-from . import _kernels, _problem
-from ._reference import by_grid_sample, gradients_by_grid_sample
+from .. import _problem
+from . import _kernels
+from ._reference import away_from_kinks, by_grid_sample, gradients_by_grid_sample
 
-Table = Union[Tensor, Sequence[Sequence[int]], Sequence[int]]
+Numbers = Union[Tensor, Sequence[Sequence[int]], Sequence[int]]
 _INPUTS = ("value", "loc", "attn")
 
 
-class _HostCopies:
-    """Contents of small device tensors, as tuples. Reading one waits for the GPU, so it is done once per tensor, not once per call."""
+class Table:
+    """spatial_shapes and level_start_index on the host: one object for each pair that was seen, so that it is known by its identity."""
+
+    def __init__(self, levels: tuple[tuple[int, int], ...], starts: tuple[int, ...]) -> None:
+        self.levels, self.starts = levels, starts
+
+
+class _Tables:
+    """Reading a device tensor waits for the GPU, so it is done once per tensor, not once per call."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, int, tuple[Any, ...]]] = {}
+        self._made: dict[Any, Table] = {}
+        self._known: dict[tuple[int, int], tuple[Any, int, Any, int, Table]] = {}
 
-    def get(self, tensor: Any) -> tuple[Any, ...]:
-        entry = self._known.get(id(tensor))
-        if entry and entry[0]() is tensor and entry[1] == tensor._version:
-            return entry[2]
-        if not isinstance(tensor, Tensor):
-            return tuple(tuple(row) if isinstance(row, (list, tuple)) else int(row) for row in tensor)
-        if not tensor.is_cuda:
-            return self.get(tensor.tolist())
-        if torch.cuda.is_current_stream_capturing():
+    def of_numbers(self, shapes: Sequence[int], starts: Sequence[int]) -> Table:
+        """shapes: h0, w0, h1, w1, …"""
+        key = (*shapes, None, *starts)
+        table = self._made.get(key)
+        return table or self._made.setdefault(key, Table(tuple(zip(shapes[::2], shapes[1::2])), tuple(starts)))
+
+    def of(self, shapes: Any, starts: Any) -> Table:
+        known = self._known.get((id(shapes), id(starts)))
+        if known and known[0]() is shapes and known[2]() is starts and known[1] == shapes._version and known[3] == starts._version:
+            return known[4]
+        on_gpu = [tensor for tensor in (shapes, starts) if isinstance(tensor, Tensor) and tensor.is_cuda]
+        if on_gpu and torch.cuda.is_current_stream_capturing():
             raise RuntimeError("spatial_shapes and level_start_index lie on the GPU and were not seen before this capture, or were made in inference mode: call once with these tensors before "
                                "it, or pass lists")
-        contents = self.get(tensor.tolist())
-        if not tensor.is_inference():  # else it has no version, and a change would go unseen: read each time
-            key = id(tensor)
-            self._known[key] = weakref.ref(tensor, lambda _: self._known.pop(key, None)), tensor._version, contents
-        return contents
+        table = self.of_numbers(_flat(shapes), _flat(starts))
+        if len(on_gpu) == 2 and not any(tensor.is_inference() for tensor in on_gpu):  # inference tensors have no version, and a change would go unseen: they are read each time
+            key = id(shapes), id(starts)
+
+            def forget(_: object) -> None:
+                self._known.pop(key, None)
+
+            self._known[key] = weakref.ref(shapes, forget), shapes._version, weakref.ref(starts, forget), starts._version, table
+        return table
+
+
+def _flat(numbers: Any) -> list[int]:
+    rows = numbers.tolist() if isinstance(numbers, Tensor) else numbers
+    return [number for row in rows for number in (row if isinstance(row, (list, tuple)) else (row,))]
 
 
 class MultiScaleDeformableAttention:
@@ -58,7 +79,7 @@ class MultiScaleDeformableAttention:
         self._library = tunelookup.Library(database, user_cubins=user_cubins, count_misses=True, snapshot=snapshot, library=library)
         self._forward = _kernels.Kernel(self._library, kernel, space, _INPUTS, ("out",))
         self._backward = _kernels.Kernel(self._library, backward, backward_space, (*_INPUTS, "grad_out"), ("grad_value", "grad_loc", "grad_attn"))
-        self._host = _HostCopies()
+        self._tables = _Tables()
         self._number = next(_numbers)
         _ops[self._number] = weakref.ref(self)
         weakref.finalize(self, _ops.pop, self._number)
@@ -86,7 +107,7 @@ class MultiScaleDeformableAttention:
         """Appends the shapes that found nothing to a file for `msda-tune --from-misses`."""
         self._library.flush_misses(path)
 
-    def __call__(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int | None = None, *,
+    def __call__(self, value: Tensor, spatial_shapes: Numbers, level_start_index: Numbers, sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int | None = None, *,
                  queries: str = "auto", workload: str | None = None, fallback: bool = True) -> Tensor:
         """im2col_step is taken for compatibility. queries: "grid", "levels" or "free" (msda.ini); "auto": one per pixel are "levels", others "free". fallback False: RuntimeError
         instead of grid_sample."""
@@ -94,25 +115,25 @@ class MultiScaleDeformableAttention:
 
     # ---- what serves a call ----
 
-    def _entry(self, kernel: _kernels.Kernel, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str, grad_dtype: str | None = None) -> Any:
-        """(key, (what runs it or None, why))."""
-        key = (value.shape, locations.shape, weights.shape, levels, starts, value.dtype, locations.dtype, weights.dtype, value.get_device(), locations.get_device(), weights.get_device(), queries,
-               workload, grad_dtype)
+    def _entry(self, kernel: _kernels.Kernel, value: Tensor, table: Table, locations: Tensor, weights: Tensor, queries: str, workload: str, grad_dtype: str | None = None) -> Any:
+        """(what runs it or None, why)."""
+        key = (value.shape, locations.shape, weights.shape, table, value.dtype, locations.dtype, weights.dtype, value.get_device(), locations.get_device(), weights.get_device(), queries, workload,
+               grad_dtype)
         found = kernel.ready.get(key)
         if found is None:
-            found = kernel.ready[key] = self._settle(kernel, key, value, levels, starts, locations, weights, queries, workload, grad_dtype)
+            found = kernel.ready[key] = self._settle(kernel, key, value, table, locations, weights, queries, workload, grad_dtype)
         return found
 
-    def _settle(self, kernel: _kernels.Kernel, key: Any, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str,
-                grad_dtype: str | None) -> Any:
-        _problem.check(tuple(value.shape), levels, starts, tuple(locations.shape), tuple(weights.shape))
+    @staticmethod
+    def _settle(kernel: _kernels.Kernel, key: Any, value: Tensor, table: Table, locations: Tensor, weights: Tensor, queries: str, workload: str, grad_dtype: str | None) -> Any:
+        _problem.check(tuple(value.shape), table.levels, table.starts, tuple(locations.shape), tuple(weights.shape))
         if not value.is_cuda or locations.device != value.device or weights.device != value.device:
             return None, "the tensors are not on one GPU"
         dtype, location_dtype = (_problem.dtype_of(tensor) for tensor in (value, locations))
         if not dtype or not location_dtype or weights.dtype != locations.dtype:
             return None, f"no kernel for {value.dtype} values, {locations.dtype} locations and {weights.dtype} weights"
         lie = _problem.guess_queries(value.shape[1], locations.shape[1]) if queries == "auto" else queries
-        names, values = _problem.question(value.shape, levels, locations.shape, dtype, location_dtype, lie, workload, grad_dtype)
+        names, values = _problem.question(value.shape, table.levels, locations.shape, dtype, location_dtype, lie, workload, grad_dtype)
         return kernel.entry(key, value.device, lambda: (names, values), lambda: {"levels": torch.tensor(_problem.level_table(_problem.shape_of(names, values)), dtype=torch.int32, device=value.device)})
 
     def _backward_entry(self, value: Tensor, *rest: Any) -> Any:
@@ -124,45 +145,51 @@ class MultiScaleDeformableAttention:
                 return tuned, why, grad_dtype
         return None, why, None
 
-    def explain(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, queries: str = "auto",
+    def explain(self, value: Tensor, spatial_shapes: Numbers, level_start_index: Numbers, sampling_locations: Tensor, attention_weights: Tensor, queries: str = "auto",
                 workload: str | None = None) -> str:
         """What serves such a call, and why."""
-        tuned, why = self._entry(self._forward, value, self._host.get(spatial_shapes), self._host.get(level_start_index), sampling_locations, attention_weights, queries, workload or "")
+        tuned, why = self._entry(self._forward, value, self._tables.of(spatial_shapes, level_start_index), sampling_locations, attention_weights, queries, workload or "")
         return ("tuned kernel\n" if tuned else "grid_sample\n") + why
 
-    def explain_gradients(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, queries: str = "auto",
+    def explain_gradients(self, value: Tensor, spatial_shapes: Numbers, level_start_index: Numbers, sampling_locations: Tensor, attention_weights: Tensor, queries: str = "auto",
                           workload: str | None = None) -> str:
         """What serves the backward of such a call, and why. None of the tensors needs to require gradients."""
-        tuned, why, _ = self._backward_entry(value, self._host.get(spatial_shapes), self._host.get(level_start_index), sampling_locations, attention_weights, queries, workload or "")
+        tuned, why, _ = self._backward_entry(value, self._tables.of(spatial_shapes, level_start_index), sampling_locations, attention_weights, queries, workload or "")
         return ("tuned kernel\n" if tuned else "grid_sample\n") + why
 
-    # ---- the calls. Levels and starts are tuples ----
+    # ---- the calls, without autograd ----
 
-    def forward(self, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str, workload: str, fallback: bool) -> Tensor:
-        tuned, why = self._entry(self._forward, value, levels, starts, locations, weights, queries, workload)
+    def forward(self, value: Tensor, table: Table, locations: Tensor, weights: Tensor, queries: str, workload: str, fallback: bool) -> Tensor:
+        tuned, why = self._entry(self._forward, value, table, locations, weights, queries, workload)
         if not tuned:
             if not fallback:
                 raise RuntimeError("no tuned kernel: " + why)
-            return by_grid_sample(value, levels, locations, weights)
+            return by_grid_sample(value, table.levels, locations, weights)
         n, _, heads, channels = value.shape
         out = value.new_empty((n, locations.shape[1], heads * channels))
         tuned.run((value, locations, weights, out))
-        return out if tuned.is_proved else self._forward.prove(tuned, [out], [by_grid_sample(value, levels, locations, weights)])[0]
+        return out if tuned.is_proved else self._forward.prove(tuned, [out], [by_grid_sample(value, table.levels, locations, weights)])[0]
 
-    def backward(self, value: Tensor, levels: Any, starts: Any, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str, workload: str) -> list[Tensor]:
-        tuned, _, grad_dtype = self._backward_entry(value, levels, starts, locations, weights, queries, workload)
+    def backward(self, value: Tensor, table: Table, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str, workload: str) -> list[Tensor]:
+        tuned, _, grad_dtype = self._backward_entry(value, table, locations, weights, queries, workload)
         if not tuned:
-            return gradients_by_grid_sample(value, levels, locations, weights, grad_out)
+            return gradients_by_grid_sample(value, table.levels, locations, weights, grad_out)
+        if not tuned.is_proved:
+            probe = value, table.levels, away_from_kinks(table.levels, locations), weights, grad_out
+            self._backward.prove(tuned, self._run_backward(tuned, grad_dtype, probe[0], *probe[2:]), gradients_by_grid_sample(*probe))
+            return self.backward(value, table, locations, weights, grad_out, queries, workload)
+        return self._run_backward(tuned, grad_dtype, value, locations, weights, grad_out)
+
+    @staticmethod
+    def _run_backward(tuned: _kernels.Tuned, grad_dtype: str, value: Tensor, locations: Tensor, weights: Tensor, grad_out: Tensor) -> list[Tensor]:
         grads = [value.new_empty(value.shape, dtype=torch.float32 if grad_dtype == "f32" else value.dtype), locations.new_empty(locations.shape), weights.new_empty(weights.shape)]
         tuned.run((value, locations, weights, grad_out.to(value.dtype), *grads))
-        if not tuned.is_proved:
-            grads = self._backward.prove(tuned, grads, gradients_by_grid_sample(value, levels, locations, weights, grad_out))
         return [grads[0].to(value.dtype), grads[1], grads[2]]
 
-    def gradients(self, value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, grad_out: Tensor, queries: str = "auto",
+    def gradients(self, value: Tensor, spatial_shapes: Numbers, level_start_index: Numbers, sampling_locations: Tensor, attention_weights: Tensor, grad_out: Tensor, queries: str = "auto",
                   workload: str | None = None) -> list[Tensor]:
         """[grad_value, grad_loc, grad_attn] without autograd, each in its tensor's type. By a kernel if there is one. Its sums into grad_value are atomic: the last bits differ from run to run."""
-        return self.backward(value, self._host.get(spatial_shapes), self._host.get(level_start_index), sampling_locations, attention_weights, grad_out, queries, workload or "")
+        return self.backward(value, self._tables.of(spatial_shapes, level_start_index), sampling_locations, attention_weights, grad_out, queries, workload or "")
 
 
 _default_lock = threading.Lock()
@@ -189,7 +216,7 @@ _numbers = itertools.count(1)
 _ops: dict[int, Callable[[], MultiScaleDeformableAttention | None]] = {0: default_op}  # by the number that an operation's call has
 
 
-def ms_deform_attn(value: Tensor, spatial_shapes: Table, level_start_index: Table, sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int | None = None, *, queries: str = "auto",
+def ms_deform_attn(value: Tensor, spatial_shapes: Numbers, level_start_index: Numbers, sampling_locations: Tensor, attention_weights: Tensor, im2col_step: int | None = None, *, queries: str = "auto",
                    workload: str | None = None, fallback: bool = True) -> Tensor:
     """MultiScaleDeformableAttention() on the user's database."""
     return _call(0, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload, fallback)
@@ -201,22 +228,12 @@ def _call(number: int, value: Tensor, shapes: Any, starts: Any, locations: Tenso
     return torch.ops.msda_tune.ms_deform_attn_levels.default(value, _flat(shapes), _flat(starts), locations, weights, queries, workload or "", fallback, number)
 
 
-def _flat(table: Any) -> list[int]:
-    rows = table.tolist() if isinstance(table, Tensor) else table
-    return [number for row in rows for number in (row if isinstance(row, (list, tuple)) else (row,))]
-
-
 # ---- torch.library. Levels are tensors, or integers (h0, w0, h1, w1, …; s0, s1, …), which nobody has to read from the GPU ----
-
-def _on_host(op: MultiScaleDeformableAttention, shapes: Any, starts: Any) -> tuple[Any, Any]:
-    if isinstance(shapes, Tensor):
-        return op._host.get(shapes), op._host.get(starts)
-    return tuple(zip(shapes[::2], shapes[1::2])), tuple(starts)
-
 
 def _forward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str = "auto", workload: str = "", fallback: bool = True, op: int = 0) -> Tensor:
     mine = _ops.get(op, _gone)() or _gone()
-    return mine.forward(value, *_on_host(mine, shapes, starts), locations, weights, queries, workload, fallback)
+    table = mine._tables.of(shapes, starts) if isinstance(shapes, Tensor) else mine._tables.of_numbers(shapes, starts)
+    return mine.forward(value, table, locations, weights, queries, workload, fallback)
 
 
 def _fake_forward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, queries: str = "auto", workload: str = "", fallback: bool = True, op: int = 0) -> Tensor:
@@ -226,7 +243,8 @@ def _fake_forward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, we
 
 def _backward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str = "auto", workload: str = "", op: int = 0) -> tuple[Tensor, ...]:
     mine = _ops.get(op, _gone)() or _gone()
-    return tuple(mine.backward(value, *_on_host(mine, shapes, starts), locations, weights, grad_out, queries, workload))
+    table = mine._tables.of(shapes, starts) if isinstance(shapes, Tensor) else mine._tables.of_numbers(shapes, starts)
+    return tuple(mine.backward(value, table, locations, weights, grad_out, queries, workload))
 
 
 def _fake_backward(value: Tensor, shapes: Any, starts: Any, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str = "auto", workload: str = "", op: int = 0) -> tuple[Tensor, ...]:
@@ -269,8 +287,8 @@ def _register(library: Any, name: str, table: str) -> None:
         with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)):
             return forward(_cast(value, torch.get_autocast_dtype("cuda")), shapes, starts, _cast(locations, torch.float32), _cast(weights, torch.float32), *settings)
 
-    torch.library.register_autograd(f"msda_tune::{name}", gradients, setup_context=_save, lib=library)
-    torch.library.register_autograd(f"msda_tune::{name}_backward", _second, lib=library)
+    _kernels.register_autograd(library, name, _forward, gradients, _save)
+    _kernels.register_autograd(library, name + "_backward", _backward, _second)
     library.impl(name, autocast, "AutocastCUDA")
 
 

@@ -16,14 +16,17 @@ from torch import Tensor
 from tunelookup import Device, Error, Library, Match
 from tunelookup import _c, _driver
 
-from . import _compile_variant, _problem
+from .. import _compile_variant, _problem
 
-try:
-    from torch._C import _cuda_getCurrentRawStream as raw_stream
+try:  # what torch.cuda's functions of that kind call, without an object for the stream
+    from torch._C import _cuda_getCurrentRawStream as raw_stream, _cuda_getDevice as current_device
 except ImportError:
+    current_device = torch.cuda.current_device
+
     def raw_stream(device: int) -> int:
         return torch.cuda.current_stream(device).cuda_stream
 
+Function = Callable[..., Any]
 _modules: dict[tuple[int, bytes], Any] = {}  # of this process, by device and the code's hash. They are never unloaded: a captured graph may still launch what is in them
 _loading = threading.Lock()
 
@@ -50,11 +53,13 @@ class _Call:
             places.append(at if i in maps else ctypes.addressof(scalars[i]) if arg.kind == _c.SCALAR else ctypes.addressof(self.addresses) + 8 * i)
             at += maps.get(i, 0) * _driver.MAP_BYTES
         self.maps = [[i, places[i], 0] for i in maps]  # argument, its place, the address that it was encoded for
-        self.launches = []
+        self.launches, kept = [], [scalars, room]
         for config, function, indices in tuned.launches:
             mine = _driver.LaunchConfig.from_buffer_copy(config)
-            self.launches.append((mine, ctypes.addressof(mine), function, (ctypes.c_void_p * len(indices))(*[places[i] for i in indices])))
-        self._kept = scalars, room
+            parameters = (ctypes.c_void_p * len(indices))(*[places[i] for i in indices])
+            self.launches.append((mine, ctypes.c_void_p(ctypes.addressof(mine)), function, ctypes.c_void_p(ctypes.addressof(parameters))))
+            kept.append(parameters)
+        self._kept = kept
 
 
 class Tuned:
@@ -83,13 +88,14 @@ class Tuned:
             config, attributes = _driver.make_config(info)
             self._attributes.append(attributes)  # which config points to
             self.launches.append((config, _driver.load_function(module, info), list(info.args[:info.arg_count])))
+        self._has_more = bool(self._zeroed or self._scratch or self._fixed)
         self._idle: list[_Call] = []
 
     def run(self, tensors: Iterable[Tensor]) -> None:
         """Launches on the current stream of the tensors' device. tensors: as in inputs, outputs. What is not contiguous, or not aligned to 16 bytes, is copied, so outputs must be both. What is neither given
         nor made is scratch of this call; the caching allocator keeps its memory in stream order."""
         device = self.device
-        if torch.cuda.current_device() != device:
+        if current_device() != device:
             with torch.cuda.device(device):
                 return self.run(tensors)
         if not self.is_proved and torch.cuda.is_current_stream_capturing():
@@ -102,16 +108,16 @@ class Tuned:
         for i, tensor in zip(self._given, tensors):
             address = tensor.data_ptr()
             if address & 15 or not tensor.is_contiguous():
-                tensor = tensor.clone(memory_format=torch.contiguous_format)
-                kept.append(tensor)
-                address = tensor.data_ptr()
+                kept.append(tensor.clone(memory_format=torch.contiguous_format))
+                address = kept[-1].data_ptr()
             addresses[i] = address
-        if self._zeroed or self._scratch or self._fixed:
+        if self._has_more:
             self._fill(addresses, tensors, kept)
         for known in call.maps:
             i, place, encoded_for = known
             address = addresses[self.args[i].tensor]
             if address != encoded_for:
+                _driver.set_current_context(self._context)  # a thread of autograd's may have none
                 for k, info in enumerate(self.maps[i]):
                     _driver.encode_map(info, address, place + k * _driver.MAP_BYTES)
                 known[2] = address
@@ -215,3 +221,35 @@ def frozen(*kernels: Kernel) -> Iterator[None]:
     finally:
         for kernel in kernels:
             kernel.frozen -= 1
+
+
+# ---- torch.library ----
+
+def register_autograd(library: Any, name: str, real: Function, backward: Function, setup_context: Function | None = None) -> None:
+    """As torch.library does it; but where a call needs no gradients, and nothing of torch comes between it and the GPU's kernel (no mode, no transform, no tracing), that is called without a second
+    dispatch, which would cost more than all that is done here."""
+    keep: dict[str, Function] = {}
+
+    class Keeping:
+        @staticmethod
+        def impl(op_name: str, kernel: Function, key: str, *, with_keyset: bool) -> None:
+            keep["kernel"] = kernel
+            library.impl(op_name, kernel, key, with_keyset=with_keyset)
+
+    torch.library.register_autograd(f"{library.ns}::{name}", backward, setup_context=setup_context, lib=Keeping)
+    if not hasattr(torch._C.DispatchKeySet, "raw_repr"):
+        return
+    careful, after = keep["kernel"], torch._C._after_ADInplaceOrView_keyset
+    is_grad_enabled, any_requires_grad = torch.is_grad_enabled, torch._C._any_requires_grad
+    last: dict[int, bool] = {}  # by the keys of a call: whether the GPU's kernel is all that is left
+
+    def quick(keyset: Any, *args: Any) -> Any:
+        raw = keyset.raw_repr()
+        is_last = last.get(raw)
+        if is_last is None:
+            is_last = last[raw] = (keyset & after).highestPriorityTypeId() == torch._C.DispatchKey.CUDA
+        if is_last and not (is_grad_enabled() and any_requires_grad(*args)):
+            return real(*args)
+        return careful(keyset, *args)
+
+    library.impl(name, quick, "AutogradCUDA", with_keyset=True)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ._attention import MultiScaleDeformableAttention, Table, ms_deform_attn
+from ._attention import MultiScaleDeformableAttention, Numbers, ms_deform_attn
 
 
 class MSDeformAttn(nn.Module):
@@ -41,7 +41,7 @@ class MSDeformAttn(nn.Module):
         nn.init.xavier_uniform_(self.value_proj.weight)
         nn.init.xavier_uniform_(self.output_proj.weight)
 
-    def _sizes_of(self, shapes: Table, device: torch.device) -> Tensor:
+    def _sizes_of(self, shapes: Numbers, device: torch.device) -> Tensor:
         """(width, height) of each level, on the GPU."""
         if isinstance(shapes, Tensor):
             return shapes.to(device).flip(-1)
@@ -50,7 +50,7 @@ class MSDeformAttn(nn.Module):
             self._sizes[key] = torch.tensor([(width, height) for height, width in shapes], device=device)
         return self._sizes[key]
 
-    def forward(self, query: Tensor, reference_points: Tensor, input_flatten: Tensor, input_spatial_shapes: Table, input_level_start_index: Table,
+    def forward(self, query: Tensor, reference_points: Tensor, input_flatten: Tensor, input_spatial_shapes: Numbers, input_level_start_index: Numbers,
                 input_padding_mask: Tensor | None = None) -> Tensor:
         """query [N, Lq, C]; reference_points [N, Lq, L, 2] (x, y in [0, 1]) or [N, Lq, L, 4] (and width, height); input_flatten [N, S, C]; input_spatial_shapes [L, 2] (height, width);
         input_level_start_index [L]; input_padding_mask [N, S], True where nothing is -> [N, Lq, C]."""

@@ -35,6 +35,13 @@ def by_grid_sample(value: Tensor, levels: Levels, locations: Tensor, weights: Te
     return out.view(n, heads * channels, query_count).transpose(1, 2).to(value.dtype).contiguous()
 
 
+def away_from_kinks(levels: Levels, locations: Tensor) -> Tensor:
+    """The same locations, none nearer to a pixel's centre than a quarter of a pixel. At centres the gradient jumps, and roundings decide on which side: layers begin there."""
+    sizes = torch.tensor([(width, height) for height, width in levels], device=locations.device, dtype=torch.float64)[:, None, :]
+    at = locations.double() * sizes - 0.5
+    return ((at.floor() + (at - at.floor()).clamp(0.25, 0.75) + 0.5) / sizes).to(locations.dtype)
+
+
 def gradients_by_grid_sample(value: Tensor, levels: Levels, locations: Tensor, weights: Tensor, grad_out: Tensor) -> list[Tensor]:
     """[grad_value, grad_loc, grad_attn], each in its tensor's type and contiguous. Level by level, so that no more than one level's samples are kept."""
     n, _, heads, channels = value.shape
