@@ -338,7 +338,7 @@ def check_costs():
     found, table = next(iter(op._forward.ready.values()))[0], op._tables.of(levels, starts)
     out, on_device = empty(value, None, None, locations, weights), on_gpu(levels, starts)
     op._tables.of(*on_device)
-    for what, part in (("output", lambda: empty(value, None, None, locations, weights)), ("run", lambda: found.run((value, locations, weights, out))), ("tables", lambda: op._tables.of(*on_device)),
+    for what, part in (("output", lambda: empty(value, None, None, locations, weights)), ("run", lambda: found.run((value, locations, weights), (out,))), ("tables", lambda: op._tables.of(*on_device)),
                        ("entry", lambda: op._entry(op._forward, value, table, locations, weights, "auto", "")), ("forward", lambda: op.forward(value, table, locations, weights, "auto", "", True))):
         print(f"its parts: {what} {microseconds(part):.2f} us")
     plan = next(iter(op._forward._plans.values()))

@@ -167,7 +167,7 @@ class MultiScaleDeformableAttention:
             return by_grid_sample(value, table.levels, locations, weights)
         n, _, heads, channels = value.shape
         out = value.new_empty((n, locations.shape[1], heads * channels))
-        tuned.run((value, locations, weights, out))
+        tuned.run((value, locations, weights), (out,))
         return out if tuned.is_proved else self._forward.prove(tuned, [out], [by_grid_sample(value, table.levels, locations, weights)])[0]
 
     def backward(self, value: Tensor, table: Table, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str, workload: str) -> list[Tensor]:
@@ -175,6 +175,7 @@ class MultiScaleDeformableAttention:
         if not tuned:
             return gradients_by_grid_sample(value, table.levels, locations, weights, grad_out)
         if not tuned.is_proved:
+            tuned.refuse_capture()
             probe = value, table.levels, away_from_kinks(table.levels, locations), weights, grad_out
             self._backward.prove(tuned, self._run_backward(tuned, grad_dtype, probe[0], *probe[2:]), gradients_by_grid_sample(*probe))
             return self.backward(value, table, locations, weights, grad_out, queries, workload)
@@ -183,7 +184,7 @@ class MultiScaleDeformableAttention:
     @staticmethod
     def _run_backward(tuned: _kernels.Tuned, grad_dtype: str, value: Tensor, locations: Tensor, weights: Tensor, grad_out: Tensor) -> list[Tensor]:
         grads = [value.new_empty(value.shape, dtype=torch.float32 if grad_dtype == "f32" else value.dtype), locations.new_empty(locations.shape), weights.new_empty(weights.shape)]
-        tuned.run((value, locations, weights, grad_out.to(value.dtype), *grads))
+        tuned.run((value, locations, weights, grad_out.to(value.dtype)), grads)
         return [grads[0].to(value.dtype), grads[1], grads[2]]
 
     def gradients(self, value: Tensor, spatial_shapes: Numbers, level_start_index: Numbers, sampling_locations: Tensor, attention_weights: Tensor, grad_out: Tensor, queries: str = "auto",

@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -45,6 +45,8 @@ class _Call:
     def __init__(self, tuned: Tuned) -> None:
         args, maps = tuned.args, {i: len(infos) for i, infos in tuned.maps.items()}
         self.addresses = (ctypes.c_uint64 * len(args))()
+        for i, tensor in tuned.fixed:
+            self.addresses[i] = tensor.data_ptr()
         scalars = [(ctypes.c_ubyte * 8)(*arg.scalar) for arg in args]
         room = ctypes.create_string_buffer(sum(maps.values()) * _driver.MAP_BYTES + _driver.MAP_ALIGN)
         at = -(-ctypes.addressof(room) // _driver.MAP_ALIGN) * _driver.MAP_ALIGN
@@ -68,17 +70,19 @@ class Tuned:
     def __init__(self, library: _c.Library, result: _c.Result, module: Any, is_proved: bool, device: int, made: Mapping[str, Tensor], inputs: Sequence[str], outputs: Sequence[str],
                  scalars: Mapping[str, bytes]) -> None:
         """made: inputs that the problem alone decides; inputs, outputs: names of those that a call gives, in this order; scalars: what some are instead of the space's."""
-        self.is_proved, self.device, self._made = is_proved, device, made
+        self.is_proved, self.device = is_proved, device
         self.args = library.args(result)
         self._context, self._launch = _driver.current_context(), _driver.launcher()
         names = [arg.name.decode() for arg in self.args]
         used = [i for i, arg in enumerate(self.args) if arg.kind == _c.TENSOR and arg.is_used]
         _problem.check_inputs([names[i] for i in used if self.args[i].role in (_c.IN, _c.INOUT)], made, inputs)
         given = (*inputs, *outputs)
-        self._given = [names.index(name) if name in names else -1 for name in given]
-        self._zeroed = [given.index(names[i]) for i in used if self.args[i].zero_before_each and names[i] in given]
+        if missing := [name for name in given if name not in names]:
+            raise ValueError(f"the kernel has no argument {', '.join(missing)}, but {', '.join(names)}")
+        self._inputs, self._outputs = ([names.index(name) for name in which] for which in (inputs, outputs))
+        self._zeroed = [outputs.index(names[i]) for i in used if self.args[i].zero_before_each and names[i] in outputs]
         self._scratch = [(i, max(self.args[i].bytes, 16), self.args[i].zero_before_each) for i in used if names[i] not in given and names[i] not in made]
-        self._fixed = [(names.index(name), tensor) for name, tensor in made.items() if name in names]
+        self.fixed = [(i, made[names[i]]) for i in used if names[i] in made]
         for i, name in enumerate(names):
             if name in scalars:
                 self.args[i].scalar[:len(scalars[name])] = list(scalars[name])
@@ -88,31 +92,38 @@ class Tuned:
             config, attributes = _driver.make_config(info)
             self._attributes.append(attributes)  # which config points to
             self.launches.append((config, _driver.load_function(module, info), list(info.args[:info.arg_count])))
-        self._has_more = bool(self._zeroed or self._scratch or self._fixed)
+        self._has_more = bool(self._zeroed or self._scratch)
         self._idle: list[_Call] = []
 
-    def run(self, tensors: Iterable[Tensor]) -> None:
-        """Launches on the current stream of the tensors' device. tensors: as in inputs, outputs. What is not contiguous, or not aligned to 16 bytes, is copied, so outputs must be both. What is neither given
+    def refuse_capture(self) -> None:
+        """What is not proved is compared at its first call, which waits for the GPU."""
+        if torch.cuda.is_current_stream_capturing():
+            raise RuntimeError("this shape's code was not proved before the capture: call once with it before")
+
+    def run(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """Launches on the current stream of the tensors' device. Inputs that are not contiguous, or not aligned to 16 bytes, are copied; outputs are fresh ones. What is neither given
         nor made is scratch of this call; the caching allocator keeps its memory in stream order."""
         device = self.device
         if current_device() != device:
             with torch.cuda.device(device):
-                return self.run(tensors)
-        if not self.is_proved and torch.cuda.is_current_stream_capturing():
-            raise RuntimeError("this shape's code was not proved before the capture: call once with it before")
+                return self.run(inputs, outputs)
+        if not self.is_proved:
+            self.refuse_capture()
         try:
             call = self._idle.pop()
         except IndexError:
             call = _Call(self)
         addresses, kept = call.addresses, []
-        for i, tensor in zip(self._given, tensors):
+        for i, tensor in zip(self._inputs, inputs):
             address = tensor.data_ptr()
             if address & 15 or not tensor.is_contiguous():
                 kept.append(tensor.clone(memory_format=torch.contiguous_format))
                 address = kept[-1].data_ptr()
             addresses[i] = address
+        for i, tensor in zip(self._outputs, outputs):
+            addresses[i] = tensor.data_ptr()
         if self._has_more:
-            self._fill(addresses, tensors, kept)
+            self._fill(addresses, outputs, kept)
         for known in call.maps:
             i, place, encoded_for = known
             address = addresses[self.args[i].tensor]
@@ -132,16 +143,12 @@ class Tuned:
                 _driver.check(code, "cuLaunchKernelEx")
         self._idle.append(call)
 
-    def _fill(self, addresses: Any, tensors: Iterable[Tensor], kept: list[Tensor]) -> None:
-        given = tuple(tensors)
+    def _fill(self, addresses: Any, outputs: Sequence[Tensor], kept: list[Tensor]) -> None:
         for k in self._zeroed:
-            given[k].zero_()
-        for i, tensor in self._fixed:
-            addresses[i] = tensor.data_ptr()
+            outputs[k].zero_()
         for i, size, is_zeroed in self._scratch:
-            tensor = (torch.zeros if is_zeroed else torch.empty)(size, dtype=torch.uint8, device=given[0].device)
-            kept.append(tensor)
-            addresses[i] = tensor.data_ptr()
+            kept.append((torch.zeros if is_zeroed else torch.empty)(size, dtype=torch.uint8, device=outputs[0].device))
+            addresses[i] = kept[-1].data_ptr()
 
 
 class Kernel:

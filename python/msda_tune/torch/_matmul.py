@@ -39,7 +39,7 @@ class _Gemm:
     @staticmethod
     def _run(tuned: _kernels.Tuned, a: Tensor, b: Tensor) -> Tensor:
         out = a.new_empty((a.shape[0], b.shape[1]))
-        tuned.run((a if a.is_contiguous() else a.t(), b if b.is_contiguous() else b.t(), out, out))  # C is not read
+        tuned.run((a if a.is_contiguous() else a.t(), b if b.is_contiguous() else b.t(), out), (out,))  # C is not read
         return out
 
     def _settle(self, key: Any, a: Tensor, b: Tensor, lies: str) -> tuple[_kernels.Tuned | None, str]:
