@@ -140,7 +140,7 @@ class MultiScaleDeformableAttention:
         """(what runs the backward or None, why, its grad_dtype). grad_value in the values' type if there is such a kernel, else in f32."""
         why = ""
         for grad_dtype in dict.fromkeys((_problem.dtype_of(value), "f32")):
-            tuned, why = self._entry(self._backward, value, *rest, grad_dtype)
+            tuned, why = self._entry(self._backward, value, *rest, grad_dtype=grad_dtype)
             if tuned:
                 return tuned, why, grad_dtype
         return None, why, None

@@ -43,7 +43,7 @@ class _Gemm:
         return out
 
     def _settle(self, key: Any, a: Tensor, b: Tensor, lies: str) -> tuple[_kernels.Tuned | None, str]:
-        m, k, n = *a.shape, b.shape[1]
+        (m, k), n = a.shape, b.shape[1]
         dtype = _problem.dtype_of(a)
         if not a.is_cuda or b.device != a.device or b.dtype != a.dtype or dtype not in ("f16", "bf16"):
             return None, f"no kernel for {a.dtype} on {a.device} times {b.dtype} on {b.device}"
