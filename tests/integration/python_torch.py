@@ -74,6 +74,14 @@ from msda_tune.torch import MultiScaleDeformableAttention  # noqa: E402
 for name, kernels in Library.registered.items():
     wanted = {"schema", "CompositeExplicitAutograd", "Fake", "Autograd"} | ({"AutocastCUDA"} if not name.endswith("backward") else set()) | ({"vmap"} if name != "matmul" else set())
     assert set(kernels) == wanted, (name, set(kernels))
+assert tunelookup.Device.current().name == "Fake GPU"  # torch's
+torch.cuda.current_device = lambda: 7
+try:
+    tunelookup.Device.current()
+    raise AssertionError("not torch's device")
+except tunelookup.DeviceError as error:
+    assert "device 7" in str(error), error
+torch.cuda.current_device = lambda: 0
 op = MultiScaleDeformableAttention()
 levels = [(100, 134), (50, 67), (25, 34), (13, 17)]
 starts = [0, 13400, 16750, 17600]
