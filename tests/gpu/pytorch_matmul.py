@@ -1,5 +1,4 @@
-"""msda_tune.torch.matmul on a GPU: off, on, in graphs, its gradients. Usage: pytorch_matmul.py SPACE, which compiles what shipped rows advise."""
-import sys
+"""msda_tune.torch.matmul on a GPU: off, on, in graphs, its gradients."""
 import unittest.mock
 
 import torch
@@ -25,7 +24,7 @@ with unittest.mock.patch.object(_matmul, "_made", None):  # off: nothing of it i
     assert torch.equal(tuned.matmul(a, b), torch.matmul(a, b))
 served = 0
 for in_graphs in (False, True):
-    tuned.enable_matmul(in_graphs=in_graphs, space=sys.argv[1])
+    tuned.enable_matmul(in_graphs=in_graphs, space="gemm")
     for m, n, k in ((256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (4096, 4096, 4096), (24, 4096, 11008), (100, 136, 88), (33, 77, 20)):
         for layout, dtype in (("RC", torch.float16), ("RC", torch.bfloat16), ("CR", torch.float16)):
             a, b = make(m, n, k, layout, dtype)
@@ -38,7 +37,7 @@ for in_graphs in (False, True):
 print(f"{served} products by tuned kernels")
 # every kernel, not only those that were faster
 with unittest.mock.patch.object(_matmul, "_microseconds", lambda *calls: [1.0, 2.0]):
-    tuned.enable_matmul(space=sys.argv[1])
+    tuned.enable_matmul(space="gemm")
     for layout in ("RR", "RC", "CR", "CC"):
         a, b = make(1024, 1024, 1024, layout, torch.float16)
         told = tuned.explain_matmul(a, b)

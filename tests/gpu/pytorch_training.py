@@ -1,19 +1,17 @@
-"""MSDeformAttn on a GPU: checkpoints, and an encoder that learns. Usage: pytorch_training.py EXAMPLE_FOLDER SPACES, with shapes that shipped rows answer."""
-import sys
+"""MSDeformAttn on a GPU: checkpoints, and an encoder that learns. Usage: pytorch_training.py, with shapes that shipped rows answer."""
 import tempfile
 import time
 import warnings
 
-sys.path.insert(0, sys.argv[1])
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from msda_tune.torch import MSDeformAttn, MultiScaleDeformableAttention
+from msda_tune.torch import MSDeformAttn, default_op
 
 LEVELS, BATCH, LAYERS, STEPS = [(100, 134), (50, 67), (25, 34), (13, 17)], 4, 3, 12
 PIXELS = sum(h * w for h, w in LEVELS)
-op = MultiScaleDeformableAttention(space=f"{sys.argv[2]}/msda.ini", backward_space=f"{sys.argv[2]}/msda_backward.ini")
+op = default_op()
 
 
 def plain(value, shapes, starts, locations, weights, im2col_step=None, queries="auto"):
@@ -32,7 +30,7 @@ def plain(value, shapes, starts, locations, weights, im2col_step=None, queries="
 class EncoderLayer(nn.Module):
     def __init__(self, attention):
         super().__init__()
-        self.self_attn = MSDeformAttn(op=attention)
+        self.self_attn = MSDeformAttn(op=attention)  # None: ms_deform_attn
         self.norm1, self.norm2 = nn.LayerNorm(256), nn.LayerNorm(256)
         self.linear1, self.linear2 = nn.Linear(256, 1024), nn.Linear(1024, 256)
 
@@ -79,7 +77,7 @@ def check_checkpoint(path):
             parameter.add_(torch.randn_like(parameter) * 0.05)
     torch.save(checkpoint_of(trained), path)
     loaded = torch.load(path, weights_only=True)["model"]
-    encoder = Encoder(op)
+    encoder = Encoder(None)
     encoder.load_state_dict({name.removeprefix("transformer.encoder."): tensor for name, tensor in loaded.items()}, strict=True)
     trained, encoder = trained.cuda(), encoder.cuda()
     inputs = torch.randn(BATCH, PIXELS, 256, device="cuda"), torch.randn(BATCH, PIXELS, 256, device="cuda") * 0.1, reference_points(), *tables()
@@ -134,7 +132,7 @@ def check_training():
     noise = max(abs(a - b) / b for a, b in zip(again, reference))
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*a tuned kernel is wrong")  # at the start all points lie on pixels' centres, where gradients jump
-        runs = [("tuned", *train(op)), ("tuned, compiled", *train(op, True))]
+        runs = [("tuned", *train(None)), ("tuned, compiled", *train(None, True))]
     for what, losses, seconds in runs:
         away = max(abs(a - b) / b for a, b in zip(losses, reference))
         print(f"{what}: losses {losses[0]:.5f} … {losses[-1]:.5f}, the reference's {reference[0]:.5f} … {reference[-1]:.5f}, at most {away:.1e} apart (the reference's own from run to run {noise:.1e})")

@@ -137,6 +137,13 @@ with op.frozen():
         raise AssertionError("asked while frozen")
     except RuntimeError as error:
         assert "frozen" in str(error), error
+# spaces that came with the library have names
+assert MultiScaleDeformableAttention(space="msda")._forward._space.source.name == "msda.cu"
+try:
+    MultiScaleDeformableAttention(space="nothing")
+    raise AssertionError("a space from nowhere")
+except FileNotFoundError as error:
+    assert "no search space nothing" in str(error), error
 # matmul is torch's until somebody says otherwise
 torch.matmul = lambda a, b: (a, b)
 assert tuned.matmul("a", "b") == ("a", "b")

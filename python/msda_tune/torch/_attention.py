@@ -71,14 +71,16 @@ class MultiScaleDeformableAttention:
     """The op with a database of its own."""
 
     def __init__(self, database: str | os.PathLike[str] | None = None, kernel: str = "msda", user_cubins: bool = True, space: str | os.PathLike[str] | None = None,
-                 library: str | None = None, backward: str = "msda_backward", backward_space: str | os.PathLike[str] | None = None, snapshot: str | None = None) -> None:
+                 library: str | None = None, backward: str = "msda_backward", backward_space: str | os.PathLike[str] | None = None, snapshot: str | None = None,
+                 only_tuned: bool = False) -> None:
         """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
-        a program. space: the .ini that was tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call. backward,
-        backward_space: the same for gradients. snapshot: a snapshot_id; SnapshotError where another one would answer."""
-        self._made_with = database, kernel, user_cubins, space, library, backward, backward_space, snapshot
+        a program. space: what was tuned, an .ini or the name of a space that came with the library ("msda"); variants without code for a shape are compiled from its source, and compared with
+        grid_sample at their first call; only_tuned: for shapes that have a row of their own alone. backward, backward_space: the same for gradients. snapshot: a snapshot_id; SnapshotError where
+        another one would answer."""
+        self._made_with = database, kernel, user_cubins, space, library, backward, backward_space, snapshot, only_tuned
         self._library = tunelookup.Library(database, user_cubins=user_cubins, count_misses=True, snapshot=snapshot, library=library)
-        self._forward = _kernels.Kernel(self._library, kernel, space, _INPUTS, ("out",))
-        self._backward = _kernels.Kernel(self._library, backward, backward_space, (*_INPUTS, "grad_out"), ("grad_value", "grad_loc", "grad_attn"))
+        self._forward = _kernels.Kernel(self._library, kernel, space, _INPUTS, ("out",), only_tuned=only_tuned)
+        self._backward = _kernels.Kernel(self._library, backward, backward_space, (*_INPUTS, "grad_out"), ("grad_value", "grad_loc", "grad_attn"), only_tuned=only_tuned)
         self._tables = _Tables()
         self._number = next(_numbers)
         _ops[self._number] = weakref.ref(self)
@@ -198,11 +200,14 @@ _default_lock = threading.Lock()
 
 @functools.lru_cache(maxsize=None)
 def _made() -> MultiScaleDeformableAttention:
-    return MultiScaleDeformableAttention()
+    try:
+        return MultiScaleDeformableAttention(space="msda", backward_space="msda_backward", only_tuned=True)
+    except FileNotFoundError:  # a library alone, without the shipped folder
+        return MultiScaleDeformableAttention()
 
 
 def default_op() -> MultiScaleDeformableAttention:
-    """The one that ms_deform_attn and MSDeformAttn use: on the user's database over the shipped one."""
+    """The one that ms_deform_attn and MSDeformAttn use: on the user's database over the shipped one, whose rows have no code, so that it is compiled from the shipped spaces."""
     with _default_lock:
         op = _made()
         _ops[0] = weakref.ref(op)

@@ -154,8 +154,10 @@ class Tuned:
 class Kernel:
     """One kernel of the database and what is loaded of it. `ready`: {key of a call: what serves it (None: not this kernel), and why}."""
 
-    def __init__(self, library: Library, name: str, space: str | os.PathLike[str] | None, inputs: Sequence[str], outputs: Sequence[str], scalars: Mapping[str, bytes] = {}) -> None:
-        self._library, self.name, self._given = library, name, (inputs, outputs, scalars)
+    def __init__(self, library: Library, name: str, space: str | os.PathLike[str] | None, inputs: Sequence[str], outputs: Sequence[str], scalars: Mapping[str, bytes] = {},
+                 only_tuned: bool = False) -> None:
+        """only_tuned: nothing is compiled for shapes that were not tuned themselves."""
+        self._library, self.name, self._given, self._only_tuned = library, name, (inputs, outputs, scalars), only_tuned
         self._space = _compile_variant.Space(space) if space else None
         self._plans: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()
@@ -173,7 +175,7 @@ class Kernel:
         try:
             return answer.cubin(), answer.match == Match.EXACT
         except Error:  # none, or of another shape
-            if not self._space:
+            if not self._space or self._only_tuned and answer.match != Match.EXACT:
                 raise
             return _compile_variant.compile_variant(self._space, answer.variant, _problem.shape_of(names, values), Device.current(ordinal).cc), False
 

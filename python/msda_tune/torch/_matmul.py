@@ -106,7 +106,7 @@ _is_on = _in_graphs = False
 
 def enable_matmul(on: bool = True, *, in_graphs: bool = False, space: str | os.PathLike[str] | None = None) -> None:
     """Whether `matmul` may use tuned kernels. Off at the start. in_graphs: the two are timed as a CUDA graph replays them, without what a launch from Python costs; for those who capture.
-    space: the .ini that was tuned, to compile from it what has no code in the database. What was timed before is forgotten."""
+    space: what was tuned, an .ini or "gemm", to compile from it what has no code in the database. What was timed before is forgotten."""
     global _gemm, _is_on, _in_graphs
     _gemm, _is_on, _in_graphs = _Gemm(space) if on else None, on, in_graphs
 
