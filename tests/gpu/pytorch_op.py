@@ -302,16 +302,17 @@ def check_lives():
         MultiScaleDeformableAttention(sys.argv[2], snapshot="0" * 32)
 
 
-def microseconds(call, calls=400, rounds=20):
-    """Of the host, for one call: the GPU's queue holds them all."""
-    best = float("inf")
+def microseconds(*calls, times=200, rounds=60):
+    """Of the host, for a call of each: the best of some rounds, in turn, since clocks change meanwhile. The GPU's queue holds them all."""
+    best = [float("inf")] * len(calls)
     for _ in range(rounds):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, time.perf_counter() - begin)
-    return best / calls * 1e6
+        for i, call in enumerate(calls):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(times):
+                call()
+            best[i] = min(best[i], time.perf_counter() - begin)
+    return [seconds / times * 1e6 for seconds in best]
 
 
 def check_costs():
@@ -330,9 +331,9 @@ def check_costs():
         torch.library.register_autograd(f"msda_tune_test::{name}", lambda ctx, grad: (None,) * 9, lib=library)
         base, mine = getattr(torch.ops.msda_tune_test, name).default, ops.ms_deform_attn.default if name == "tensors" else ops.ms_deform_attn_levels.default
         settings = ("auto", "", True, op._number)
-        nothing = microseconds(lambda: base(value, *arguments, locations, weights, *settings))
-        ours = microseconds(lambda: mine(value, *arguments, locations, weights, *settings))
-        called = microseconds(lambda: op(value, *(arguments if name == "tensors" else (levels, starts)), locations, weights))
+        given = arguments if name == "tensors" else (levels, starts)
+        nothing, ours, called = microseconds(lambda: base(value, *arguments, locations, weights, *settings), lambda: mine(value, *arguments, locations, weights, *settings),
+                                             lambda: op(value, *given, locations, weights))
         costs[name] = ours - nothing
         print(f"a call, {name}: the operation {ours:.2f} us, an empty one {nothing:.2f} us, {ours - nothing:.2f} us more; from Python {called:.2f} us")
     found, table = next(iter(op._forward.ready.values()))[0], op._tables.of(levels, starts)
@@ -340,11 +341,11 @@ def check_costs():
     op._tables.of(*on_device)
     for what, part in (("output", lambda: empty(value, None, None, locations, weights)), ("run", lambda: found.run((value, locations, weights), (out,))), ("tables", lambda: op._tables.of(*on_device)),
                        ("entry", lambda: op._entry(op._forward, value, table, locations, weights, "auto", "")), ("forward", lambda: op.forward(value, table, locations, weights, "auto", "", True))):
-        print(f"its parts: {what} {microseconds(part):.2f} us")
+        print(f"its parts: {what} {microseconds(part)[0]:.2f} us")
     plan = next(iter(op._forward._plans.values()))
     values = [1] * len(plan.names)
     many = torch.ones((10000, len(plan.names)), dtype=torch.int64).numpy()
-    print(f"plan.find {microseconds(lambda: plan.find(values)):.2f} us, find_many {microseconds(lambda: plan.find_many(many), 1, 10) / len(many):.3f} us a shape")
+    print(f"plan.find {microseconds(lambda: plan.find(values))[0]:.2f} us, find_many {microseconds(lambda: plan.find_many(many), times=1)[0] / len(many):.3f} us a shape")
     assert max(costs.values()) <= 5, costs
 
 
