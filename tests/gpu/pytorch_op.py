@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import unittest.mock
+import warnings
 
 sys.path.insert(0, sys.argv[1])
 import torch
@@ -14,7 +15,7 @@ from torch import nn
 import bench
 import tunelookup
 from msda_tune import _compile_variant
-from msda_tune.torch import MSDeformAttn, MultiScaleDeformableAttention, _kernels
+from msda_tune.torch import MSDeformAttn, MultiScaleDeformableAttention, _attention, _kernels
 from msda_tune.torch._reference import by_grid_sample, gradients_by_grid_sample
 from tunelookup import _driver
 
@@ -212,6 +213,33 @@ def check_graphs():
             op(value, *table, locations[:, :4].contiguous(), weights[:, :4].contiguous())
 
 
+def check_proofs():
+    """A kernel that nobody proved is, at its first call, whatever that call's numbers are; a wrong one serves no more."""
+    value, levels, starts, locations, weights = make()
+    for numbers in (0, float("inf"), float("nan")):
+        mine = MultiScaleDeformableAttention(sys.argv[2])
+        grad_out = torch.full((2, 37, 32), numbers, device="cuda", dtype=value.dtype)
+        kernels = [kernel for kernel, told in ((mine._forward, mine.explain), (mine._backward, mine.explain_gradients)) if told(value, levels, starts, locations, weights).startswith("tuned")]
+        found = [tuned for kernel in kernels for tuned, _ in kernel.ready.values() if tuned]
+        assert len(found) == 2
+        for tuned in found:
+            tuned.is_proved = False
+        before = torch.cuda.get_rng_state()
+        mine(value * numbers, levels, starts, locations, weights, fallback=False)
+        mine.gradients(value, levels, starts, locations, weights, grad_out)
+        assert torch.equal(before, torch.cuda.get_rng_state())
+        assert all(tuned.is_proved for tuned in found), numbers
+    for tuned in found:
+        tuned.is_proved = False
+    with unittest.mock.patch.object(_attention, "by_grid_sample", lambda *t: by_grid_sample(*t) * 1.1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with refused(RuntimeError, "wrong for this shape"):
+            mine(value, levels, starts, locations, weights, fallback=False)
+    assert len(caught) == 1 and "a tuned kernel is wrong" in str(caught[0].message), caught
+    with refused(ValueError, "grad_out is (2, 37, 31)"):
+        mine.gradients(value, levels, starts, locations, weights, grad_out[..., :31])
+
+
 def check_autocast():
     value, levels, starts, locations, weights = make()
     inputs = [value.float().requires_grad_(), locations.half().requires_grad_(), weights.half().requires_grad_()]
@@ -350,7 +378,7 @@ def check_costs():
 
 
 wanted = sys.argv[3:]
-checks = [check_values_and_gradients, check_costs, check_opcheck, check_graphs, check_autocast, check_vmap, check_streams_and_threads, check_devices, check_lives, check_export, check_compile]
+checks = [check_values_and_gradients, check_costs, check_opcheck, check_graphs, check_proofs, check_autocast, check_vmap, check_streams_and_threads, check_devices, check_lives, check_export, check_compile]
 wrong = 0
 for check in checks:
     if wanted and check.__name__.removeprefix("check_") not in wanted:

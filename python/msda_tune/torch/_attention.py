@@ -167,20 +167,37 @@ class MultiScaleDeformableAttention:
             if not fallback:
                 raise RuntimeError("no tuned kernel: " + why)
             return by_grid_sample(value, table.levels, locations, weights)
+        if not tuned.is_proved:
+            probe, given = self._probe(tuned, value, table, locations, weights)
+            if not self._forward.prove(tuned, [self._run_forward(tuned, *given)], [by_grid_sample(*probe)]):
+                return self.forward(value, table, locations, weights, queries, workload, fallback)
+        return self._run_forward(tuned, value, locations, weights)
+
+    @staticmethod
+    def _run_forward(tuned: _kernels.Tuned, value: Tensor, locations: Tensor, weights: Tensor) -> Tensor:
         n, _, heads, channels = value.shape
         out = value.new_empty((n, locations.shape[1], heads * channels))
         tuned.run((value, locations, weights), (out,))
-        return out if tuned.is_proved else self._forward.prove(tuned, [out], [by_grid_sample(value, table.levels, locations, weights)])[0]
+        return out
+
+    @staticmethod
+    def _probe(tuned: _kernels.Tuned, value: Tensor, table: Table, locations: Tensor, weights: Tensor) -> Any:
+        """Inputs to prove a kernel with: (as by_grid_sample takes them, as kernels do)."""
+        tuned.refuse_capture()
+        value, weights = _kernels.drawn(value, -1, 1), _kernels.drawn(weights, 0, 1)
+        locations = away_from_kinks(table.levels, _kernels.drawn(locations, -0.05, 1.05))
+        return (value, table.levels, locations, weights), (value, locations, weights)
 
     def backward(self, value: Tensor, table: Table, locations: Tensor, weights: Tensor, grad_out: Tensor, queries: str, workload: str) -> list[Tensor]:
+        if grad_out.shape != (value.shape[0], locations.shape[1], value.shape[2] * value.shape[3]):
+            raise ValueError(f"grad_out is {tuple(grad_out.shape)}, expected {(value.shape[0], locations.shape[1], value.shape[2] * value.shape[3])}")
         tuned, _, grad_dtype = self._backward_entry(value, table, locations, weights, queries, workload)
         if not tuned:
             return gradients_by_grid_sample(value, table.levels, locations, weights, grad_out)
         if not tuned.is_proved:
-            tuned.refuse_capture()
-            probe = value, table.levels, away_from_kinks(table.levels, locations), weights, grad_out
-            self._backward.prove(tuned, self._run_backward(tuned, grad_dtype, probe[0], *probe[2:]), gradients_by_grid_sample(*probe))
-            return self.backward(value, table, locations, weights, grad_out, queries, workload)
+            (probe, given), grad = self._probe(tuned, value, table, locations, weights), _kernels.drawn(grad_out, -1, 1)
+            if not self._backward.prove(tuned, self._run_backward(tuned, grad_dtype, *given, grad), gradients_by_grid_sample(*probe, grad)):
+                return self.backward(value, table, locations, weights, grad_out, queries, workload)
         return self._run_backward(tuned, grad_dtype, value, locations, weights, grad_out)
 
     @staticmethod

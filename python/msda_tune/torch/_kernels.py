@@ -207,17 +207,21 @@ class Kernel:
                 self.ready[key] = self._load(device.index, *question(), made)
         return self.ready[key]
 
-    def prove(self, tuned: Tuned, mine: list[Tensor], wanted: list[Tensor]) -> list[Tensor]:
-        """Code that the tuner never saw on this shape: once, and waiting for the GPU, its outputs are compared with PyTorch's. Returns what is right."""
-        errors = [((a.float() - b.float()).norm() / b.float().norm().clamp(min=1e-20)).item() for a, b in zip(mine, wanted)]
-        if all(error < 1e-2 for error in errors):  # NaN is not; max() would pass over it
-            tuned.is_proved = True
-            return mine
-        warnings.warn(f"{self.name}: a tuned kernel is wrong for this shape (errors {', '.join(f'{error:.2g}' for error in errors)}); PyTorch's own serves")
-        for key, (entry, _) in self.ready.items():
-            if entry is tuned:
-                self.ready[key] = None, "wrong for this shape"
-        return wanted
+    def prove(self, tuned: Tuned, mine: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
+        """Code that the tuner never saw on this shape: once, and waiting for the GPU, its outputs of `drawn` inputs are compared with PyTorch's. Where they differ, it serves no more."""
+        errors = [((a.float() - b.float()).norm() / b.float().norm()).item() for a, b in zip(mine, wanted)]
+        tuned.is_proved = all(error < 1e-2 for error in errors)  # NaN is not; max() would pass over it
+        if not tuned.is_proved:
+            warnings.warn(f"{self.name}: a tuned kernel is wrong for this shape (errors {', '.join(f'{error:.2g}' for error in errors)}); PyTorch's own serves")
+            for key, (entry, _) in self.ready.items():
+                if entry is tuned:
+                    self.ready[key] = None, "wrong for this shape"
+        return tuned.is_proved
+
+
+def drawn(like: Tensor, low: float, high: float) -> Tensor:
+    """Numbers to prove a kernel with, by a generator of their own: a caller's may be zero or infinite when training begins, which proves nothing."""
+    return torch.empty_like(like).uniform_(low, high, generator=torch.Generator(like.device).manual_seed(like.numel()))
 
 
 @contextlib.contextmanager
