@@ -68,7 +68,8 @@ void mt_lookup_fail_at(size_t n);    /* tests: the n-th allocation from now fail
 typedef struct mt_lookup_stamp {
     dev_t device;
     ino_t inode, wal_inode;
-    int64_t bytes, mtime_ns, ctime_ns, wal_bytes, wal_mtime_ns, wal_ctime_ns; /* −1: no such file; of a -wal also where it is empty, as readers leave it */
+    int64_t bytes, mtime_ns, ctime_ns, wal_bytes, wal_mtime_ns; /* −1: no such file; of a -wal also where it is empty, as readers leave it */
+    uint64_t wal_salts; /* another pair since the file began anew */
 } mt_lookup_stamp;
 
 typedef struct mt_lookup_file {

@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILE_LIMIT = 64 };
 
@@ -18,6 +20,18 @@ static int64_t ns_of(struct timespec time)
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* Salts of a -wal, which change whenever it begins anew. Its ctime tells less: SQLite sets the owner of a -wal as it opens one as root, and so our own opening would change it. */
+static uint64_t salts_of(const char *wal)
+{
+    enum { SALTS_AT = 16 };
+    uint64_t salts = 0;
+    int fd = open(wal, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return 0;
+    if (pread(fd, &salts, sizeof salts, SALTS_AT) != sizeof salts) salts = 0;
+    close(fd);
+    return salts;
+}
+
 /* ctime and inode: a copy that keeps the time of its original (cp -p, rsync, tar) is another file all the same. */
 mt_lookup_stamp mt_lookup_stamp_of(const char *path)
 {
@@ -25,14 +39,14 @@ mt_lookup_stamp mt_lookup_stamp_of(const char *path)
     struct stat info;
     char real[PATH_MAX], wal[PATH_MAX + 8];
     memset(&stamp, 0, sizeof stamp);
-    stamp.bytes = stamp.mtime_ns = stamp.ctime_ns = stamp.wal_bytes = stamp.wal_mtime_ns = stamp.wal_ctime_ns = -1;
+    stamp.bytes = stamp.mtime_ns = stamp.ctime_ns = stamp.wal_bytes = stamp.wal_mtime_ns = -1;
     if (!realpath(path, real)) return stamp; /* a -wal lies beside the file itself, not beside a link to it */
     snprintf(wal, sizeof wal, "%s-wal", real);
     if (stat(wal, &info) == 0 && info.st_size > 0) {
         stamp.wal_inode = info.st_ino;
         stamp.wal_bytes = info.st_size;
         stamp.wal_mtime_ns = ns_of(info.st_mtim);
-        stamp.wal_ctime_ns = ns_of(info.st_ctim);
+        stamp.wal_salts = salts_of(wal);
     }
     if (stat(real, &info) != 0) return stamp;
     stamp.device = info.st_dev;
@@ -46,7 +60,7 @@ mt_lookup_stamp mt_lookup_stamp_of(const char *path)
 bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b)
 {
     return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns &&
-           a->wal_inode == b->wal_inode && a->wal_bytes == b->wal_bytes && a->wal_mtime_ns == b->wal_mtime_ns && a->wal_ctime_ns == b->wal_ctime_ns;
+           a->wal_inode == b->wal_inode && a->wal_bytes == b->wal_bytes && a->wal_mtime_ns == b->wal_mtime_ns && a->wal_salts == b->wal_salts;
 }
 
 /* ---- where ---- */

@@ -335,6 +335,25 @@ START_TEST(constraints_are_counted)
 }
 END_TEST
 
+/* Rows of points that the space no longer has stay in the database, and none of them is told as what was found. */
+START_TEST(the_best_is_a_point_of_the_space)
+{
+    static const char *const narrower[] = {"[param A]\nvalues = 1..10\ndefault = 5\n[constraint few]\nexpr = A <= 7\nwhy = test\n", "[param A]\nvalues = 5, 6, 7\ndefault = 5\n"};
+    set_up();
+    tune_ok("", TEN);
+    ck_assert_str_eq(last_best, "A=10;ALGO=plain");
+    for (size_t i = 0; i < sizeof narrower / sizeof *narrower; i++) {
+        tune_ok("", narrower[i]);
+        ck_assert_str_eq(last_best, "A=7;ALGO=plain");
+        ck_assert(last.best_ns == 1e6 - 700);
+        ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE warnings LIKE '%no point of the search space%'"), (int)i + 1);
+    }
+    tune_ok("", TEN);
+    ck_assert_str_eq(last_best, "A=10;ALGO=plain");
+    tear_down();
+}
+END_TEST
+
 START_TEST(baseline_is_measured)
 {
     set_up();
@@ -471,7 +490,7 @@ int main(void)
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
     const TTest *const tests[] = {whole_space, a_search_ends_where_it_is_flat, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
-        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, yardsticks_are_measured_and_never_win, bad_names, evaluator_fails, killed_and_resumed};
+        nothing_valid, one_point_and_none, constraints_are_counted, the_best_is_a_point_of_the_space, baseline_is_measured, yardsticks_are_measured_and_never_win, bad_names, evaluator_fails, killed_and_resumed};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -1,6 +1,9 @@
 /* tunelookup_snapshot_id: equal where the contents are, another one as soon as anything that a find may depend on is. */
 #include "tests/unit/lookup_fixture.h"
+#include "db/lookup/lookup.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 
 static tunelookup_db *open_at(const char *path, unsigned flags)
 {
@@ -43,6 +46,24 @@ START_TEST(test_same_contents)
     fixture_sql("UPDATE session SET host = 'elsewhere', command = 'another', warnings = 'none'; UPDATE measurement SET text = 'a word', wait_ns = 77");
     fixture_sql("PRAGMA wal_checkpoint(TRUNCATE); VACUUM");
     ck_assert_str_eq(id_of(fixture_db, 0), id);
+    /* a session that measured nothing: rows are as before, but written again */
+    fixture_sql("UPDATE best SET updated_unix_ms = updated_unix_ms + 1000; UPDATE answer SET updated_unix_ms = updated_unix_ms + 1000; UPDATE portfolio SET updated_unix_ms = updated_unix_ms + 1000");
+    ck_assert_str_eq(id_of(fixture_db, 0), id);
+}
+END_TEST
+
+/* Of two sources of a kernel the one that was tuned last answers: which one that is counts, not when. */
+START_TEST(test_the_newest_source)
+{
+    char before[TUNELOOKUP_SNAPSHOT_ID];
+    lookup_one_row();
+    fixture_sql("INSERT INTO kernel (id, name, key, spec_json) SELECT 77, name, 'ffeeddccbbaa99887766554433221100', spec_json FROM kernel LIMIT 1; "
+                "CREATE TEMP TABLE other AS SELECT * FROM answer; UPDATE other SET kernel_id = 77, updated_unix_ms = updated_unix_ms - 10; INSERT INTO answer SELECT * FROM other");
+    strcpy(before, id_of(fixture_db, 0));
+    fixture_sql("UPDATE answer SET updated_unix_ms = updated_unix_ms + 9 WHERE kernel_id = 77");
+    ck_assert_str_eq(id_of(fixture_db, 0), before);
+    fixture_sql("UPDATE answer SET updated_unix_ms = updated_unix_ms + 9 WHERE kernel_id = 77");
+    ck_assert_str_ne(id_of(fixture_db, 0), before);
 }
 END_TEST
 
@@ -121,4 +142,38 @@ START_TEST(test_a_file_that_changes)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_snapshot", test_same_contents, test_each_table_counts, test_no_table_is_forgotten, test_a_file_that_changes)
+/* Opening a -wal touches it where we are root (SQLite sets its owner): that is no change. A byte more is one, and so is a file that begins anew with as many bytes and the same time. */
+START_TEST(test_a_wal_that_waits)
+{
+    char id[TUNELOOKUP_SNAPSHOT_ID], wal[192];
+    struct stat info, later;
+    sqlite3 *writer = NULL;
+    lookup_one_row();
+    ck_assert_int_eq(sqlite3_open(fixture_db, &writer), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(writer, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; UPDATE session SET host = 'a'", NULL, NULL, NULL), SQLITE_OK);
+    snprintf(wal, sizeof wal, "%s-wal", fixture_db);
+    ck_assert_int_eq(stat(wal, &info), 0);
+    ck_assert_int_gt(info.st_size, 0);
+    tunelookup_db *db = open_at(fixture_db, 0);
+    ck_assert_int_eq(chmod(wal, info.st_mode & 07777), 0); /* another ctime, as fchown gives it */
+    ck_lookup(tunelookup_snapshot_id(db, id));
+    ck_lookup(tunelookup_snapshot_id(db, id));
+    ck_assert_int_eq(sqlite3_exec(writer, "UPDATE session SET host = 'b'", NULL, NULL, NULL), SQLITE_OK);
+    ck_lookup_fails(tunelookup_snapshot_id(db, id), TUNELOOKUP_ERR_IO, "changed since it was opened or refreshed");
+    ck_lookup(tunelookup_refresh(db));
+    ck_assert_int_eq(stat(wal, &info), 0);
+    mt_lookup_stamp stamp = mt_lookup_stamp_of(fixture_db), now;
+    ck_assert_int_eq(sqlite3_exec(writer, "PRAGMA wal_checkpoint(RESTART); UPDATE session SET host = 'c'", NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(truncate(wal, info.st_size), 0);
+    ck_assert_int_eq(utimensat(AT_FDCWD, wal, (struct timespec[]){ info.st_atim, info.st_mtim }, 0), 0);
+    ck_assert_int_eq(stat(wal, &later), 0);
+    now = mt_lookup_stamp_of(fixture_db);
+    ck_assert(later.st_ino == info.st_ino && later.st_size == info.st_size && now.wal_mtime_ns == stamp.wal_mtime_ns);
+    ck_assert_uint_ne(now.wal_salts, stamp.wal_salts);
+    ck_assert(!mt_lookup_stamp_equal(&now, &stamp));
+    sqlite3_close(writer);
+    tunelookup_close(db);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_snapshot", test_same_contents, test_the_newest_source, test_a_wal_that_waits, test_each_table_counts, test_no_table_is_forgotten, test_a_file_that_changes)

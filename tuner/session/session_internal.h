@@ -191,8 +191,9 @@ mt_status mt_session_note_cut(mt_session *session, const mt_session_target *targ
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
 /* What untuned shapes are answered with, chosen anew from the rows of that cache state. */
 mt_status mt_session_renew_predictor(mt_session *session, mt_l2 l2, mt_error *err);
-/* Keeps the winner's cubin, renews table best and, but for fixed points, the predictor, and reads the winner back: what `show` will say is what the summary says. */
-mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
-    mt_error *err);
+/* Keeps the winner's cubin, renews table best and, but for fixed points, the predictor, and reads the winner back: what `show` will say is what the summary says,
+ * but where that is no point of `space`: then the summary has the fastest known that is one, and a warning says so. */
+mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_space *space, const mt_winner_cubin *cubin, mt_subject_summary *summary,
+    char **best, mt_error *err);
 
 #endif

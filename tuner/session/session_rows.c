@@ -344,14 +344,29 @@ mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winn
 }
 
 struct winner {
+    const mt_space *space;
     mt_subject_summary *summary;
+    bool is_elsewhere; /* a faster variant is known, which this space does not have */
     char *text;
 };
+
+/* A row of a point that the file no longer describes, with values or constraints of now, is none of this search's. */
+static bool has_variant(const mt_space *space, const char *variant)
+{
+    mt_point point;
+    mt_error ignored;
+    size_t index;
+    return mt_point_parse(mt_space_spec(space), variant, &point, &ignored) == MT_OK && mt_space_find(space, &point, &index);
+}
 
 static mt_status on_best(void *context, const mt_measurement_row *row, mt_error *err)
 {
     struct winner *winner = context;
     if (winner->text) return MT_OK;
+    if (!has_variant(winner->space, row->variant)) {
+        winner->is_elsewhere = true;
+        return MT_OK;
+    }
     winner->text = mt_strdup(row->variant);
     if (!winner->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     winner->summary->best_ns = row->outcome.timing.median_ns;
@@ -384,11 +399,11 @@ mt_status mt_session_renew_predictor(mt_session *session, mt_l2 l2, mt_error *er
     return st;
 }
 
-mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
-    mt_error *err)
+mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_space *space, const mt_winner_cubin *cubin, mt_subject_summary *summary,
+    char **best, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
-    struct winner winner = {.summary = summary};
+    struct winner winner = {.space = space, .summary = summary};
     mt_strbuf name = {0}, key = {0};
     mt_status st = MT_OK;
     MT_TRY(workload_row(session, target, &name, &key, err));
@@ -406,6 +421,10 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     if (!session->params->fixed) MT_TRY(renew_predictor(session, subject->l2, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
+    if (winner.is_elsewhere) {
+        mt_session_warn(session, "%s: the fastest variant that the database knows is no point of the search space as it is now; the summary tells the fastest that is", target->shape->name);
+        MT_TRY(mt_query_fastest(session->store, &filter, INT64_MAX, on_best, &winner, err));
+    }
     *best = winner.text;
     winner.text = NULL;
     summary->best = *best;

@@ -331,7 +331,7 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);
     if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->job->number, run->space, &run->stored, &run->cubin, run->summary, err));
-    MT_TRY(mt_session_store_best(run->session, &run->subject, run->job->target, &run->cubin, run->summary, best, err));
+    MT_TRY(mt_session_store_best(run->session, &run->subject, run->job->target, run->space, &run->cubin, run->summary, best, err));
     if (*best && run->best && strcmp(*best, run->best) == 0) {
         run->summary->best_sm_mhz = run->best_sm_mhz;
         run->summary->best_cycles = run->best_cycles;

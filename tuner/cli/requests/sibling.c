@@ -13,7 +13,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/session/session.h"
 
-static const char parent_variable[] = "MSDA_TUNE_SIBLING_OF";
+static const char parent_variable[] = "MSDA_TUNE_PARENT";
 enum { INTERRUPTED = 130 };
 
 struct stream {
