@@ -4,18 +4,20 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
-import textwrap
-from collections.abc import Callable, Mapping
-from types import CodeType
-from typing import Any, NoReturn
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any, NoReturn, Union
 
-#: (text, how tightly it binds, kind: int, cond, str, list)
+#: (text, how tightly it binds, kind). Kinds: int, signed (it may be negative), cond, truth (true or false here, and one of several values in Python), str, list, signed list
 Part = tuple[str, int, str]
+#: What an expression may read, each with its kind; of a knob that has texts these instead
+Names = Mapping[str, Union[str, Sequence[str]]]
 
 TERNARY, OR, AND, EQUAL, LESS, SUM, PRODUCT, UNARY, ATOM = range(9)
 FUNCTIONS = ("min", "max", "ceil_div", "floor_div", "align_up", "log2", "len", "sum", "dot", "at")
-ROUNDED = {"ceil": "ceil_div", "floor": "floor_div", "int": "floor_div"}  # of a quotient
-ARITHMETIC = {ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT), ast.Mod: ("%", PRODUCT)}
+ROUNDED = ("ceil", "floor", "int")  # of a quotient
+ARITHMETIC = {ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT)}
 COMPARISONS = {ast.Eq: ("==", EQUAL), ast.NotEq: ("!=", EQUAL), ast.Lt: ("<", LESS), ast.LtE: ("<=", LESS), ast.Gt: (">", LESS), ast.GtE: (">=", LESS)}
 
 
@@ -23,14 +25,33 @@ class Untranslatable(ValueError):
     """An expression that the search-space file has no words for."""
 
 
-def condition(expression: str | int | Callable[..., Any], names: Mapping[str, str]) -> str:
-    """A constraint. names: what it may read, each with its kind: "int", "str" or "list"."""
+UNQUOTABLE = 'a text has no ; " ${ and line ends, and no blanks at its ends'
+
+
+def is_unquotable(text: str) -> bool:
+    return re.search(r'[;"\n\r\0]|\$\{', text) is not None or text != text.strip()
+
+
+def _number_of(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def condition(expression: str | int | Callable[..., Any], names: Names) -> str:
+    """A constraint."""
     return _Translator(expression, names).text(condition=True)
 
 
-def number(expression: str | int | Callable[..., Any], names: Mapping[str, str]) -> str:
+def number(expression: str | int | Callable[..., Any], names: Names) -> str:
     """A length, a grid, a number of bytes."""
     return _Translator(expression, names).text(condition=False)
+
+
+def kind_of(expression: str | int | Callable[..., Any], names: Names) -> str:
+    """A number's kind: "int", or "signed" where it may be negative."""
+    return _Translator(expression, names).kind()
 
 
 def _code_of(node: ast.Lambda, free: tuple[str, ...]) -> CodeType:
@@ -41,50 +62,91 @@ def _code_of(node: ast.Lambda, free: tuple[str, ...]) -> CodeType:
     return next(code for code in codes if isinstance(code, CodeType))
 
 
-def _same_code(a: CodeType, b: CodeType) -> bool:
-    return all(getattr(a, part) == getattr(b, part) for part in ("co_code", "co_consts", "co_names", "co_varnames", "co_freevars"))
+def _is_at(node: ast.Lambda, code: CodeType) -> bool:
+    """Whether the code stands within the node. Its instructions may differ from those of the node alone: how `math.ceil` is called depends on the module's imports."""
+    if not hasattr(code, "co_positions"):  # Python 3.10
+        return _code_of(node, code.co_freevars).co_code == code.co_code
+    first, last = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    places = [place for place in code.co_positions() if None not in place and place[2:] != (0, 0)]
+    return all(first <= (line, column) and (end, end_column) <= last for line, end, column, end_column in places)  # type: ignore[operator]
 
 
-def _lambda_node(function: Callable[..., Any]) -> ast.Lambda:
-    """The text of a lambda, found again in its source: the one with the same code."""
+def _same_names(node: ast.Lambda, code: CodeType) -> bool:
+    alone = _code_of(node, code.co_freevars)
+    return all(getattr(alone, part) == getattr(code, part) for part in ("co_names", "co_varnames", "co_freevars"))
+
+
+def _returned(node: ast.AST) -> ast.Lambda | None:
+    """A lambda, or what a function of one `return` is as one."""
+    if isinstance(node, ast.Lambda):
+        return node
+    body = node.body[1:] if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None else getattr(node, "body", None)
+    if not isinstance(node, ast.FunctionDef) or len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:  # type: ignore[arg-type]
+        return None
+    return ast.copy_location(ast.Lambda(node.args, body[0].value), node)  # type: ignore[index]
+
+
+def _lambda_node(function: FunctionType) -> ast.Lambda:
+    """The text of a lambda or function, found again in its file: the innermost one that holds its code."""
+    code = function.__code__
     try:
-        source = textwrap.dedent("".join(inspect.getsourcelines(function)[0])).strip()
-    except OSError as problem:
+        module = ast.parse("".join(inspect.findsource(function)[0]))
+    except (OSError, SyntaxError) as problem:
         raise Untranslatable(f"the source of {function!r} can't be read ({problem}): write it as a text") from None
-    for start in (i for i in range(len(source)) if source.startswith("lambda", i)):
-        for end in range(len(source), start, -1):  # the source may end in the middle of a call
-            try:
-                node = ast.parse(source[start:end], mode="eval").body
-            except SyntaxError:
-                continue
-            if isinstance(node, ast.Lambda) and _same_code(_code_of(node, function.__code__.co_freevars), function.__code__):
-                return node
-    raise Untranslatable(f"{function!r} was not found in its source: write it as a text")
+    kind = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
+    there = [node for node in ast.walk(module) if isinstance(node, kind) and min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))]) == code.co_firstlineno]
+    if kind is ast.FunctionDef and there and not _returned(there[-1]):
+        raise Untranslatable(f"{function!r} is more than one `return`, which is all that a search space has words for")
+    found = [node for node in filter(None, map(_returned, there)) if _same_names(node, code) and (kind is ast.FunctionDef or _is_at(node, code))]
+    if not found:
+        raise Untranslatable(f"{function!r} was not found in its source: write it as a text")
+    return found[-1]  # ast.walk comes to inner ones later
+
+
+class _Constants(ast.NodeTransformer):
+    """Puts the values of names that a lambda knows in their place."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Constant(self.values[node.id]), node) if node.id in self.values else node
 
 
 class _Translator:
-    def __init__(self, expression: str | int | Callable[..., Any], names: Mapping[str, str]) -> None:
-        self.names, self.constants, self.dictionary = names, {}, None
-        if callable(expression):
+    def __init__(self, expression: str | int | Callable[..., Any], names: Names) -> None:
+        self.names, self.dictionary = names, None
+        if inspect.isfunction(expression):
             node = _lambda_node(expression)
-            self.source, self.body = ast.unparse(node), node.body
-            parameters = [argument.arg for argument in node.args.args]
-            if len(parameters) == 1 and parameters[0] not in names:
-                self.dictionary = parameters[0]  # lambda p: p["block_size_x"] <= 1024
-            scope = inspect.getclosurevars(expression)
-            self.constants = {name: operator.index(value) for name, value in {**scope.globals, **scope.nonlocals}.items() if hasattr(value, "__index__") and not isinstance(value, type)}
+            self.source, self.body = ast.unparse(node), _Constants(self.known(expression)).visit(node.body)
+        elif callable(expression):
+            raise TypeError(f"{expression!r} is called, but has no text; expected a text, an integer, a lambda, or a function of one `return`")
         else:
             self.source = str(expression).strip()
             try:
                 self.body = ast.parse(self.source, mode="eval").body
-            except SyntaxError as problem:
-                raise Untranslatable(f"{self.source!r} is no Python expression: {problem.msg} (`and`, `or` and `not`, where C has &&, || and !)") from None
+            except (SyntaxError, ValueError) as problem:  # a NUL is a ValueError
+                raise Untranslatable(f"{self.source!r} is no Python expression: {getattr(problem, 'msg', problem)} (`and`, `or` and `not`, where C has &&, || and !)") from None
+
+    def known(self, function: FunctionType) -> dict[str, Any]:
+        """What a lambda finds outside: integers, fractions and texts of its module, the functions around it, and its defaults."""
+        if function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            raise Untranslatable(f"{function!r} takes any number of values; expected knobs by name, or one dictionary of them")
+        parameters, scope = list(inspect.signature(function).parameters.values()), inspect.getclosurevars(function)
+        found = {**scope.globals, **scope.nonlocals, **{each.name: each.default for each in parameters if each.default is not each.empty}}
+        asked = [each.name for each in parameters if each.default is each.empty]
+        if len(asked) == 1 and asked[0] not in self.names:
+            self.dictionary = asked[0]  # lambda p: p["block_size_x"] <= 1024
+        return {name: value if isinstance(value, (str, float)) else operator.index(value) for name, value in found.items()
+                if name not in self.names and not isinstance(value, type) and (isinstance(value, (str, float)) or hasattr(value, "__index__"))}
 
     def text(self, *, condition: bool) -> str:
         part = self.part(self.body)
-        if part[2] not in ("int", "cond"):
-            self.refuse(self.body, "is no number")
-        return (self.condition(part) if condition else part)[0]
+        return (self.condition(part, self.body) if condition else self.checked(part, self.body))[0]
+
+    def kind(self) -> str:
+        """Of the whole: "int", or "signed" where it may be negative."""
+        return "int" if self.part(self.body)[2] in ("int", "cond") else "signed"
 
     def refuse(self, node: ast.AST, why: str) -> NoReturn:
         raise Untranslatable(f"{self.source!r}: {ast.unparse(node)} {why}")
@@ -101,9 +163,26 @@ class _Translator:
     def within(part: Part, level: int) -> str:
         return part[0] if part[1] >= level else f"({part[0]})"
 
-    def condition(self, part: Part) -> Part:
+    def number(self, node: ast.AST) -> Part:
+        return self.checked(self.part(node), node)
+
+    def checked(self, part: Part, node: ast.AST) -> Part:
+        """A number; of conditions those that Python, too, computes with as 0 and 1."""
+        if part[2] == "truth":
+            self.refuse(node, "is one of its values in Python, and true or false here; write `a if a else b`")
+        if part[2] not in ("int", "signed", "cond"):
+            self.refuse(node, "is no number")
+        return part
+
+    def condition(self, part: Part, node: ast.AST) -> Part:
         """What Python takes for true: a number that is not 0."""
-        return part if part[2] == "cond" else (f"{self.within(part, LESS)} != 0", EQUAL, "cond")
+        if part[2] in ("cond", "truth"):
+            return part[0], part[1], "cond"
+        return f"{self.within(self.checked(part, node), LESS)} != 0", EQUAL, "cond"
+
+    @staticmethod
+    def sign(*parts: Part) -> str:
+        return "signed" if any(part[2] == "signed" for part in parts) else "int"
 
     # ---- constants and names ----
 
@@ -111,27 +190,31 @@ class _Translator:
     def is_constant(node: ast.AST) -> bool:
         return all(isinstance(inner, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)) for inner in ast.walk(node))
 
-    def constant(self, node: ast.AST) -> Part:
+    def value(self, node: ast.AST) -> Any:
         try:
-            value = eval(compile(ast.Expression(node), self.source, "eval"), {"__builtins__": {}})  # type: ignore[arg-type]  # of constants alone
+            return eval(compile(ast.Expression(node), self.source, "eval"), {"__builtins__": {}})  # type: ignore[arg-type]  # of constants alone
         except (ArithmeticError, TypeError, ValueError) as problem:
             self.refuse(node, f"can't be computed: {problem}")
-        return self.value(node, value)
 
-    def value(self, node: ast.AST, value: Any) -> Part:
+    def quoted(self, node: ast.AST, text: str) -> Part:
+        if is_unquotable(text):
+            self.refuse(node, f"is {text!r}; {UNQUOTABLE}")
+        return f'"{text}"', ATOM, "str"
+
+    def constant(self, node: ast.AST) -> Part:
+        value = self.value(node)
         if isinstance(value, bool):
             return str(value).lower(), ATOM, "cond"
         if isinstance(value, str):
-            return f'"{value}"', ATOM, "str"
+            return self.quoted(node, value)
         if isinstance(value, float) and not value.is_integer() or not isinstance(value, (int, float)):
             self.refuse(node, "is no integer; expressions have integers and texts")
-        return str(int(value)), UNARY if value < 0 else ATOM, "int"
+        return (str(int(value)), UNARY, "signed") if value < 0 else (str(int(value)), ATOM, "int")
 
     def on_Name(self, node: ast.Name) -> Part:
         if node.id in self.names:
-            return node.id, ATOM, self.names[node.id]
-        if node.id in self.constants:
-            return self.value(node, self.constants[node.id])
+            kind = self.names[node.id]
+            return node.id, ATOM, kind if isinstance(kind, str) else "str"
         self.refuse(node, f"is no knob, shape value or let; there are {', '.join(self.names)}")
 
     def on_Attribute(self, node: ast.Attribute) -> Part:
@@ -143,35 +226,61 @@ class _Translator:
         if isinstance(node.value, ast.Name) and node.value.id == self.dictionary and isinstance(node.slice, ast.Constant):
             return self.on_Name(ast.Name(str(node.slice.value)))
         value = self.part(node.value)
-        if value[2] != "list":
+        if value[2] not in ("list", "signed list"):
             self.refuse(node.value, "is no list")
-        return f"at({value[0]}, {self.part(node.slice)[0]})", ATOM, "int"
+        index = self.number(node.slice)
+        if self.is_constant(node.slice) and index[2] == "signed":  # from the end
+            index = (f"len({value[0]}) - {index[0][1:]}", SUM, "int")
+        return f"at({value[0]}, {index[0]})", ATOM, "int" if value[2] == "list" else "signed"
 
     # ---- operators ----
 
+    def remainder(self, a: Part, b: Part) -> Part:
+        """With the divisor's sign, as Python has it; the file's % has the dividend's."""
+        plain = f"{self.within(a, PRODUCT)} % {self.within(b, UNARY)}"
+        if self.sign(a, b) == "int":
+            return plain, PRODUCT, "int"
+        return f"({plain} + {self.within(b, PRODUCT)}) % {self.within(b, UNARY)}", PRODUCT, b[2]
+
+    def quotient(self, function: str, a: Part, b: Part) -> Part:
+        """a / b rounded: the file's functions want numbers that are not negative; its / is exact."""
+        if self.sign(a, b) == "int":
+            return f"{'ceil_div' if function == 'ceil' else 'floor_div'}({a[0]}, {b[0]})", ATOM, "int"
+        if function == "ceil":
+            down = self.quotient("floor", (f"-{self.within(a, ATOM)}", UNARY, "signed"), b)
+            return f"-{self.within(down, ATOM)}", UNARY, "signed"
+        rest = self.remainder(a, b) if function == "floor" else (f"{self.within(a, PRODUCT)} % {self.within(b, UNARY)}", PRODUCT, "signed")
+        return f"({self.within(a, SUM)} - {self.within(rest, PRODUCT)}) / {self.within(b, UNARY)}", PRODUCT, "signed"
+
     def on_BinOp(self, node: ast.BinOp) -> Part:
-        if isinstance(node.op, ast.FloorDiv):
-            return f"floor_div({self.part(node.left)[0]}, {self.part(node.right)[0]})", ATOM, "int"
         if isinstance(node.op, ast.Div):
             self.refuse(node, "may be a fraction; write // (rounded down) or ceil_div(a, b)")
-        if type(node.op) not in ARITHMETIC:
+        if not isinstance(node.op, (ast.FloorDiv, ast.Mod)) and type(node.op) not in ARITHMETIC:
             self.refuse(node, "has no counterpart in a search space: expected + - * // %, comparisons, and, or, not")
+        a, b = self.number(node.left), self.number(node.right)
+        if isinstance(node.op, ast.FloorDiv):
+            return self.quotient("floor", a, b)
+        if isinstance(node.op, ast.Mod):
+            return self.remainder(a, b)
         sign, level = ARITHMETIC[type(node.op)]
-        return f"{self.within(self.part(node.left), level)} {sign} {self.within(self.part(node.right), level + 1)}", level, "int"
+        return f"{self.within(a, level)} {sign} {self.within(b, level + 1)}", level, "signed" if sign == "-" else self.sign(a, b)
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> Part:
-        part = self.part(node.operand)
         if isinstance(node.op, ast.Not):
-            return (f"!{self.within(part, UNARY)}", UNARY, "cond") if part[2] == "cond" else (f"{self.within(part, LESS)} == 0", EQUAL, "cond")
+            part = self.part(node.operand)
+            return (f"!{self.within(part, UNARY)}", UNARY, "cond") if part[2] in ("cond", "truth") else (f"{self.within(self.checked(part, node.operand), LESS)} == 0", EQUAL, "cond")
+        part = self.number(node.operand)
         if isinstance(node.op, ast.UAdd):
             return part
         if isinstance(node.op, ast.USub):
-            return f"-{self.within(part, ATOM)}", UNARY, "int"
+            return f"-{self.within(part, ATOM)}", UNARY, "signed"
         self.refuse(node, "has no counterpart in a search space")
 
     def on_BoolOp(self, node: ast.BoolOp) -> Part:
         sign, level = ("&&", AND) if isinstance(node.op, ast.And) else ("||", OR)
-        return f" {sign} ".join(self.within(self.condition(self.part(value)), level + 1) for value in node.values), level, "cond"
+        parts = [self.part(value) for value in node.values]
+        kind = "cond" if all(part[2] == "cond" for part in parts) else "truth"
+        return f" {sign} ".join(self.within(self.condition(part, value), level + 1) for part, value in zip(parts, node.values)), level, kind
 
     def on_Compare(self, node: ast.Compare) -> Part:
         sides = [node.left, *node.comparators]
@@ -188,28 +297,41 @@ class _Translator:
             self.refuse(left, "is compared by `is`; write == or !=")
         sign, level = COMPARISONS[type(op)]
         parts = [self.part(left) if not self.is_constant(left) else None, self.part(right) if not self.is_constant(right) else None]
-        is_text = any(part is not None and part[2] == "str" for part in parts)
-        if is_text and level != EQUAL:
+        texts = next((part for part in parts if part is not None and part[2] == "str"), None)
+        if texts and level != EQUAL:
             self.refuse(left, f"{sign} {ast.unparse(right)} orders texts; they are == or !=")
-        a, b = (part or (self.as_text(side) if is_text else self.constant(side)) for part, side in zip(parts, (left, right)))
+        if texts and None in parts:
+            return self.text_comparison(texts, sign, left if parts[0] is None else right)
+        a, b = (self.constant(side) if part is None else part if texts else self.checked(part, side) for part, side in zip(parts, (left, right)))
         return f"{self.within(a, level + 1)} {sign} {self.within(b, level + 1)}", level, "cond"
 
-    def as_text(self, node: ast.expr) -> Part:
-        """A constant beside a knob that has texts: 0.5 is "0.5"."""
-        value = ast.literal_eval(node)
-        return f'"{value}"', ATOM, "str"
+    def text_comparison(self, part: Part, sign: str, node: ast.expr) -> Part:
+        """A knob that has texts beside a constant: 1 is each of its texts that says 1, "1.0" as well."""
+        value, known = self.value(node), self.names.get(part[0], "str")
+        equal = [text for text in ([] if isinstance(value, str) or isinstance(known, str) else known) if _number_of(text) == value]
+        texts = [f"{self.within(part, LESS)} {sign} {self.quoted(node, text)[0]}" for text in equal or [str(value)]]
+        joint, level = ("||", OR) if sign == "==" else ("&&", AND)
+        return (texts[0], EQUAL, "cond") if len(texts) == 1 else (f" {joint} ".join(texts), level, "cond")
 
     def on_IfExp(self, node: ast.IfExp) -> Part:
-        test, body, other = self.condition(self.part(node.test)), self.part(node.body), self.part(node.orelse)
-        return f"{self.within(test, OR)} ? {self.within(body, OR)} : {self.within(other, TERNARY)}", TERNARY, body[2]
+        test, body, other = self.condition(self.part(node.test), node.test), self.part(node.body), self.part(node.orelse)
+        kind = body[2] if body[2] == other[2] else "truth" if "truth" in (body[2], other[2]) else self.sign(body, other) if {body[2], other[2]} <= {"int", "signed", "cond"} else ""
+        if not kind:
+            self.refuse(node, "is a number or a text")
+        if kind == "truth":
+            body, other = self.condition(body, node.body), self.condition(other, node.orelse)
+        return f"{self.within(test, OR)} ? {self.within(body, OR)} : {self.within(other, TERNARY)}", TERNARY, kind
 
     def on_Call(self, node: ast.Call) -> Part:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")  # math.ceil is ceil
         if name in ROUNDED and len(node.args) == 1:
             inner = node.args[0]
             if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Div):
-                return f"{ROUNDED[name]}({self.part(inner.left)[0]}, {self.part(inner.right)[0]})", ATOM, "int"
-            return self.part(inner)
+                return self.quotient(name, self.number(inner.left), self.number(inner.right))
+            return self.number(inner)
         if name not in FUNCTIONS or node.keywords:
             self.refuse(node, f"is no function of search spaces; there are {', '.join(FUNCTIONS)}, ceil, floor and int")
-        return f"{name}({', '.join(self.part(argument)[0] for argument in node.args)})", ATOM, "int"
+        parts = [self.part(argument) for argument in node.args]
+        parts = [part if part[2].endswith("list") else self.checked(part, argument) for part, argument in zip(parts, node.args)]
+        signed = any(part[2].startswith("signed") for part in parts) and name not in ("len", "log2")
+        return f"{name}({', '.join(part[0] for part in parts)})", ATOM, "signed" if signed else "int"

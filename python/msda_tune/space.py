@@ -11,7 +11,7 @@ from typing import Any, Union
 from tunelookup.library import is_list
 
 from . import _arrays
-from .expressions import condition, number
+from .expressions import UNQUOTABLE, Names, condition, is_unquotable, kind_of, number
 
 Expression = Union[str, int, Callable[..., Any]]
 
@@ -88,12 +88,20 @@ class Space:
         self.arrays[name] = view
         return Arg("in", _arrays.dtype_of(view), view.shape, init="zeros")
 
-    def _names(self) -> dict[str, str]:
+    def _names(self) -> dict[str, Union[str, Sequence[str]]]:
         """What expressions may read, with kinds."""
-        kinds = {knob: "int" if values[0].lstrip("-").isdigit() else "str" for knob, values in self.knobs.items()}
+        kinds: dict[str, Union[str, Sequence[str]]] = {}
+        for knob, values in self.knobs.items():
+            numbers = all(re.fullmatch(r"-?\d+", value) for value in values)
+            kinds[knob] = ("signed" if any(value[0] == "-" for value in values) else "int") if numbers else [value.strip('"') for value in values]
         for shape in self.shapes.values():
-            kinds.update({name: "str" if isinstance(value, str) else "list" if is_list(value) else "int" for name, value in shape.items()})
-        return {**kinds, **dict.fromkeys(self.lets, "int")}
+            for name, value in shape.items():
+                numbers = [] if isinstance(value, str) else list(value) if is_list(value) else [value]
+                sign = any(number < 0 for number in numbers) or str(kinds.get(name, "")).startswith("signed")
+                kinds[name] = "str" if isinstance(value, str) else ("signed list" if sign else "list") if is_list(value) else "signed" if sign else "int"
+        for name, expression in self.lets.items():
+            kinds[name] = kind_of(expression, kinds)
+        return kinds
 
     def text(self) -> str:
         """The .ini file."""
@@ -121,7 +129,7 @@ class Space:
         return next((value for value in self.knobs[knob] if value.strip('"') == str(asked)), str(asked))
 
     @staticmethod
-    def _line(arg: Arg, names: Mapping[str, str]) -> str:
+    def _line(arg: Arg, names: Names) -> str:
         if arg.role == "scalar":
             return f"scalar {arg.dtype} {repr(arg.value) if isinstance(arg.value, float) else number(arg.value, names)}"
         return " ".join([arg.role, arg.dtype, f"[{_lengths(arg.shape, names)}]", *([arg.init] if arg.init else []), *(f"{key} {value}" for key, value in arg.keys.items())])
@@ -159,8 +167,8 @@ def _knob_values(knob: str, values: Iterable[Any]) -> list[str]:
     if any(all(re.fullmatch(kind, text) for text in texts) for kind in (r"-?\d+", r"[A-Za-z_]\w*")):
         return texts
     for text in texts:
-        if re.search(r'[;"\n]|\$\{', text) or text != text.strip():
-            raise ValueError(f'knob {knob}: {text!r}; a text has no ; " ${{ and line ends, and no blanks at its ends')
+        if is_unquotable(text):
+            raise ValueError(f"knob {knob}: {text!r}; {UNQUOTABLE}")
     return [f'"{text}"' for text in texts]
 
 
@@ -168,7 +176,7 @@ def _several(value: Expression | Sequence[Expression]) -> list[Expression]:
     return list(value) if is_list(value) else [value]  # type: ignore[arg-type,list-item]
 
 
-def _lengths(lengths: Sequence[Expression], names: Mapping[str, str]) -> str:
+def _lengths(lengths: Sequence[Expression], names: Names) -> str:
     return ", ".join(number(length, names) for length in lengths)
 
 
