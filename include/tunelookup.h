@@ -1,7 +1,8 @@
 /* libtunelookup: asks a tuning database which variant of a kernel to run, on which launch geometry, for a GPU and a shape.
  *
  * C99 and C++11. Depends on SQLite and libc; never on CUDA. Never prints, never aborts, installs no handler, keeps no SQLite handle
- * between calls (so fork is safe). Everything handed out is a value, or a pointer that stays valid until tunelookup_close.
+ * between calls (so fork is safe). Everything handed out is a value, or a pointer that stays valid until tunelookup_close,
+ * or until its plan is given to tunelookup_release.
  *
  * In short (examples/lookup.c):
  *
@@ -10,7 +11,7 @@
  *     tunelookup_result r;    tunelookup_find(plan, values, &r);                              per call: about 100 ns, no lock, no allocation
  *     tunelookup_param(&r, "QUERIES", &queries);  tunelookup_launch(&r, 0, &launch);  …
  *
- * Threads: any number of threads may call find and the accessors on one plan while one other calls prepare or refresh. prepare, refresh, snapshot_id, flush_misses
+ * Threads: any number of threads may call find and the accessors on one plan while one other calls prepare or refresh. prepare, release, refresh, snapshot_id, flush_misses
  * and close on one tunelookup_db are the caller's to serialise. close must come last: it invalidates plans, results, cubins and texts.
  *
  * Fork: nothing is open and no lock is held between calls, so a child may go on with what its parent opened. As with every library, do not fork while another
@@ -234,6 +235,8 @@ TUNELOOKUP_API tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char 
  * share the file. Errors: ARGUMENT (also for an SQLite database, and for a file in a share/msda-tune-shipped), NO_MEMORY, IO. */
 TUNELOOKUP_API tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path);
 
+/* Frees a plan before close does, with all that came from its finds. One that counts misses stays until close, which they wait for. Serialise it like prepare; NULL is a no-op. */
+TUNELOOKUP_API void tunelookup_release(tunelookup_plan *plan);
 TUNELOOKUP_API void tunelookup_close(tunelookup_db *db); /* NULL is a no-op */
 
 /* Static text for a status; never NULL. */

@@ -323,6 +323,15 @@ done:
     return st;
 }
 
+void tunelookup_release(tunelookup_plan *plan)
+{
+    if (!plan || plan->misses) return;
+    tunelookup_plan **at = &plan->db->plans;
+    while (*at != plan) at = &(*at)->next;
+    *at = plan->next;
+    free_plan(plan);
+}
+
 void tunelookup_close(tunelookup_db *db)
 {
     if (!db) return;

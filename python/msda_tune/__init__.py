@@ -13,5 +13,7 @@ from .space import Arg, Space, output, scalar, tensor
 from .tool import Interrupted, NoGPUError, NothingFoundError, ToolError, UsageError, run, tool
 from .tuning import Begin, Evaluated, Event, Result, Results, Skipped, check, tune
 
+__version__ = "0.1.0"
+
 __all__ = ["Arg", "Begin", "Evaluated", "Event", "Interrupted", "NoGPUError", "NothingFoundError", "Result", "Results", "Skipped", "Space", "ToolError", "Untranslatable", "UsageError",
            "check", "output", "run", "scalar", "tensor", "tool", "tune"]

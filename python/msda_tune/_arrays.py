@@ -15,6 +15,8 @@ def view_of(array: Any) -> memoryview | None:
     """None where it is no array."""
     if isinstance(array, (str, bytes)):
         return None
+    if hasattr(array, "mask") and hasattr(array, "filled"):
+        raise TypeError("an array with a mask, which a kernel does not see; expected array.filled(…)")
     try:
         return memoryview(array)
     except TypeError:

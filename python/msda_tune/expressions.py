@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, NoReturn, Union
 
 #: (text, how tightly it binds, kind). Kinds: int, signed (it may be negative), cond, truth (true or false here, and one of several values in Python), str, list, signed list
 Part = tuple[str, int, str]
-#: What an expression may read, each with its kind; of a knob that has texts these instead
+#: What an expression may read, each with its kind, positive beside those above; of a knob that has texts these instead
 Names = Mapping[str, Union[str, Sequence[str]]]
 
 TERNARY, OR, AND, EQUAL, LESS, SUM, PRODUCT, UNARY, ATOM = range(9)
@@ -214,7 +215,7 @@ class _Translator:
     def on_Name(self, node: ast.Name) -> Part:
         if node.id in self.names:
             kind = self.names[node.id]
-            return node.id, ATOM, kind if isinstance(kind, str) else "str"
+            return node.id, ATOM, "str" if not isinstance(kind, str) else "int" if kind == "positive" else kind
         self.refuse(node, f"is no knob, shape value or let; there are {', '.join(self.names)}")
 
     def on_Attribute(self, node: ast.Attribute) -> Part:
@@ -252,6 +253,18 @@ class _Translator:
         rest = self.remainder(a, b) if function == "floor" else (f"{self.within(a, PRODUCT)} % {self.within(b, UNARY)}", PRODUCT, "signed")
         return f"({self.within(a, SUM)} - {self.within(rest, PRODUCT)}) / {self.within(b, UNARY)}", PRODUCT, "signed"
 
+    def least(self, node: ast.AST) -> float:
+        """What a number is at least, as far as sums and differences tell: (n + x - 1) // x is of none below 0."""
+        if self.is_constant(node):
+            return float(self.value(node))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self.least(node.left) + self.least(node.right)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            return self.least(node.left) - float(self.value(node.right)) if self.is_constant(node.right) else -math.inf
+        if isinstance(node, ast.Name) and self.names.get(node.id) == "positive":
+            return 1
+        return 0 if self.part(node)[2] in ("int", "cond") else -math.inf
+
     def on_BinOp(self, node: ast.BinOp) -> Part:
         if isinstance(node.op, ast.Div):
             self.refuse(node, "may be a fraction; write // (rounded down) or ceil_div(a, b)")
@@ -263,7 +276,7 @@ class _Translator:
         if isinstance(node.op, ast.Mod):
             return self.remainder(a, b)
         sign, level = ARITHMETIC[type(node.op)]
-        return f"{self.within(a, level)} {sign} {self.within(b, level + 1)}", level, "signed" if sign == "-" else self.sign(a, b)
+        return f"{self.within(a, level)} {sign} {self.within(b, level + 1)}", level, ("int" if self.least(node) >= 0 else "signed") if sign == "-" else self.sign(a, b)
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> Part:
         if isinstance(node.op, ast.Not):

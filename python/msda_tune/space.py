@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
 import pathlib
 import re
@@ -30,6 +31,10 @@ class Arg:
 
 def scalar(dtype: str, value: Expression | float) -> Arg:
     """A number passed by value: scalar("i32", "n")."""
+    if hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        value = float(value)  # type: ignore[arg-type]
+        if not math.isfinite(value):
+            raise ValueError(f"scalar of {value}; a search space has finite numbers")
     return Arg("scalar", dtype, value=value)
 
 
@@ -50,18 +55,30 @@ class Space:
                  block: Expression | Sequence[Expression], shape: Mapping[str, Any] | None = None, shapes: Mapping[str, Mapping[str, Any]] | None = None,
                  constraints: Iterable[Expression] = (), defaults: Mapping[str, int | float | str] | None = None, lets: Mapping[str, Expression] | None = None, smem: Expression | None = None,
                  answer: Mapping[str, Any] | None = None, reference: str = "default", entry: str = "", options: str = "", ini: str = "") -> None:
-        """name: of the kernel and, unless `entry` says another, of its function. source: a .cu file, or the text itself; a text without extern "C", templates and includes is put into extern "C".
+        """name: of the kernel and, unless `entry` says another, of its function. source: a .cu file, or the text itself; a text without extern "C" and templates is put into extern "C", behind its includes.
         knobs: the values of each: integers; words; or texts that the
         source sees as they stand, fractions among them. args: in the order of the kernel's parameters: arrays (numpy's and all with the buffer protocol) are inputs; numpy's scalars are passed by value;
         or scalar(), tensor(), output(). answer: {argument: expected array}, which makes it an output; without one, `reference` is a naive kernel of the source, or "default": what the default variant
         computes. shape: names that expressions and the kernel (as SHAPE_N) may read; shapes: several of them by name. grid, block: up to three expressions. constraints: Python expressions, as
         texts or lambdas (of knobs, or of one dictionary of them). defaults: knobs' values to begin with; the first value else. lets: named expressions. smem: bytes of dynamic shared memory.
         options: of NVRTC. ini: further sections, as the file has them."""
+        for what, given in {"kernel": [name], "knob": knobs, "argument": args, "shape value": {key for values in [shape or {}, *(shapes or {}).values()] for key in values}, "let": lets or {}}.items():
+            for one in given:
+                if not re.fullmatch(r"[A-Za-z_]\w*", one, re.ASCII):
+                    raise ValueError(f"{what} {one!r}: expected a name of letters, digits and _")
+        if shape is not None and shapes is not None:
+            raise ValueError("shape= and shapes= both say what the shapes are; expected one of them")
+        if shapes is not None and not shapes:
+            raise ValueError("shapes= has none; expected names with their values")
         self.name, self.entry, self.options, self.ini = name, entry or name, options, ini
         self.source = source
         self.knobs = {knob: _knob_values(knob, values) for knob, values in knobs.items()}
         self.shapes = {str(key): dict(values) for key, values in (shapes or {"shape": shape or {}}).items()}
         self.defaults, self.lets, self.smem, self.constraints = dict(defaults or {}), dict(lets or {}), smem, list(constraints)
+        for knob in self.defaults:
+            if knob not in self.knobs:
+                raise ValueError(f"default of {knob!r}: no such knob; there are {', '.join(self.knobs)}")
+            self._default(knob)
         self.grid, self.block = _several(grid), _several(block)
         self.arrays: dict[str, memoryview] = {}   #: inputs that are given, by argument
         self.answers: dict[str, memoryview] = {}  #: the expected output
@@ -82,7 +99,7 @@ class Space:
         if view is None:
             raise TypeError(f"argument {name}: {value!r} is no array; expected one, a numpy scalar, or scalar(), tensor() or output()")
         if view.ndim == 0:
-            return Arg("scalar", _arrays.dtype_of(view), value=_arrays.scalar_of(view))
+            return scalar(_arrays.dtype_of(view), _arrays.scalar_of(view))
         if name in self.answers:
             return Arg("out", _arrays.dtype_of(view), view.shape)
         self.arrays[name] = view
@@ -93,11 +110,11 @@ class Space:
         kinds: dict[str, Union[str, Sequence[str]]] = {}
         for knob, values in self.knobs.items():
             numbers = all(re.fullmatch(r"-?\d+", value) for value in values)
-            kinds[knob] = ("signed" if any(value[0] == "-" for value in values) else "int") if numbers else [value.strip('"') for value in values]
+            least = min(map(int, values)) if numbers else 0
+            kinds[knob] = ("positive" if least > 0 else "signed" if least < 0 else "int") if numbers else [value.strip('"') for value in values]
         for shape in self.shapes.values():
             for name, value in shape.items():
-                numbers = [] if isinstance(value, str) else list(value) if is_list(value) else [value]
-                sign = any(number < 0 for number in numbers) or str(kinds.get(name, "")).startswith("signed")
+                sign = not isinstance(value, str) and any(str(number).startswith("-") for number in (value if is_list(value) else [value])) or str(kinds.get(name, "")).startswith("signed")
                 kinds[name] = "str" if isinstance(value, str) else ("signed list" if sign else "list") if is_list(value) else "signed" if sign else "int"
         for name, expression in self.lets.items():
             kinds[name] = kind_of(expression, kinds)
@@ -126,7 +143,10 @@ class Space:
         asked = self.defaults.get(knob)
         if asked is None:
             return self.knobs[knob][0]
-        return next((value for value in self.knobs[knob] if value.strip('"') == str(asked)), str(asked))
+        found = next((value for value in self.knobs[knob] if value.strip('"') == _knob_text(asked)), None)
+        if found is None:
+            raise ValueError(f"default of {knob}: {asked!r} is none of its values, {', '.join(self.knobs[knob])}")
+        return found
 
     @staticmethod
     def _line(arg: Arg, names: Names) -> str:
@@ -147,8 +167,7 @@ class Space:
         text = self.text()  # first: an error leaves no half of it
         if self._is_text():
             source = str(self.source)
-            is_plain = not re.search(r'extern\s*"C"|\btemplate\b|#\s*include', source)
-            (folder / self._source_name()).write_text(f'extern "C" {{\n{source}\n}}\n' if is_plain else source, encoding="utf-8")
+            (folder / self._source_name()).write_text(_in_extern_c(source), encoding="utf-8")
         for name, view in {**self.arrays, **self.answers}.items():
             _arrays.save(folder / f"{name}.npy", view)
         path.write_text(text, encoding="utf-8")
@@ -159,9 +178,27 @@ class Space:
         return [f"{name}={pathlib.Path(folder, name)}.npy" for name in self.arrays]
 
 
+def _in_extern_c(source: str) -> str:
+    """What follows the includes in extern "C", unless the text has that, or templates, itself."""
+    code = re.sub(r'//[^\n]*|/\*.*?\*/', lambda comment: re.sub(r"[^\n]", " ", comment[0]), source, flags=re.S)
+    if re.search(r'extern\s*"C"|\btemplate\b', code):
+        return source
+    at = depth = 0
+    for line in re.finditer(r"^[ \t]*#[ \t]*(if|endif|include)?[^\n]*(\n|$)", code, re.M):
+        depth += {"if": 1, "endif": -1}.get(line[1], 0)
+        has_include = line[1] == "include" or (at < 0)
+        if has_include:
+            at = line.end() if depth == 0 else -1
+    return source if at < 0 else f'{source[:at]}extern "C" {{\n{source[at:]}\n}}\n'
+
+
+def _knob_text(value: Any) -> str:
+    return value if isinstance(value, str) else str(operator.index(value) if hasattr(value, "__index__") else float(value))
+
+
 def _knob_values(knob: str, values: Iterable[Any]) -> list[str]:
     """As the file has them: integers, words, or, where one is neither, all of them as texts in quotes."""
-    texts = [value if isinstance(value, str) else str(operator.index(value) if hasattr(value, "__index__") else float(value)) for value in values]
+    texts = [_knob_text(value) for value in values]
     if not texts:
         raise ValueError(f"knob {knob}: has no values")
     if any(all(re.fullmatch(kind, text) for text in texts) for kind in (r"-?\d+", r"[A-Za-z_]\w*")):

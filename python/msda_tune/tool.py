@@ -41,10 +41,14 @@ class Interrupted(KeyboardInterrupt):
     results: Any = None
 
 
+_STARTED_IN = os.getcwd()
+
+
 def tool() -> str:
-    """The program's path: $MSDA_TUNE, inside the wheel, the install prefix, on PATH."""
+    """The program's path: $MSDA_TUNE (a relative path counts from where Python was when this package was imported), inside the wheel, the install prefix, on PATH."""
     if os.environ.get("MSDA_TUNE"):
-        return os.environ["MSDA_TUNE"]
+        named = os.environ["MSDA_TUNE"]
+        return os.path.join(_STARTED_IN, named) if os.sep in named else named
     for prefix in _c.prefixes():
         if os.access(prefix / "bin/msda-tune", os.X_OK):
             return str(prefix / "bin/msda-tune")

@@ -3,22 +3,27 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
+import glob
 import json
 import os
 import pathlib
+import random
+import re
 import shutil
 import signal
+import string
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tunelookup.library import is_list, knobs_of
 
 from .space import Space
-from .tool import Interrupted, ToolError, error_of, run, tool
+from .tool import Interrupted, NothingFoundError, ToolError, error_of, run, tool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,11 +131,16 @@ class Results(list[Result]):
             kept.append(event)
 
     def to_dataframe(self, evaluations: bool = False) -> Any:
-        """A pandas DataFrame: a row a subject, or with evaluations=True a row a variant; knobs are columns."""
+        """A pandas DataFrame: a row a subject, or with evaluations=True a row a variant; knobs are columns, of a name that is taken with knob_ in front."""
         import pandas
 
         events: Sequence[Any] = self.evaluations if evaluations else self
-        return pandas.DataFrame([{**dataclasses.asdict(event), **event.knobs} for event in events])
+        return pandas.DataFrame([_row(event) for event in events])
+
+
+def _row(event: Result | Evaluated) -> dict[str, Any]:
+    own = {**dataclasses.asdict(event), **({"speedup": event.speedup} if isinstance(event, Result) else {})}
+    return {**own, **{f"knob_{name}" if name in own else name: value for name, value in event.knobs.items()}}
 
 
 # ---- the tool ----
@@ -158,9 +168,56 @@ def _space_words(space: Space | str | os.PathLike[str], with_inputs: bool) -> It
     if not isinstance(space, Space):
         yield ["--space", os.fspath(space)]
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         words = ["--space", str(space.write(folder))]
-        yield words + _words({"input": space.inputs(folder)} if with_inputs else {})
+        try:
+            yield words + _words({"input": space.inputs(folder)} if with_inputs else {})
+        except ToolError as error:
+            error.args = (_in_words(str(error), space, folder),)
+            raise
+
+
+def _in_words(text: str, space: Space, folder: str) -> str:
+    """What the tool says of files that are gone by then: their names alone, and the lines that it names."""
+    text = text.replace(f"{folder}/", "")
+    lines = space.text().splitlines()
+    named = sorted({int(number) for number in re.findall(rf"\b{re.escape(space.name)}\.ini:(\d+)", text)})
+    return "\n".join([text, *(f"line {number} of space.text(): {lines[number - 1]}" for number in named if number <= len(lines))])
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[str]:
+    """A folder of a name and with a lock that the tool knows (tuner/base/leftover.h): should this process be killed, the next run of the tool or of this removes it."""
+    root = tempfile.gettempdir()
+    for old in glob.glob(f"{glob.escape(root)}/msda-tune-{'[0-9A-Za-z]' * 6}"):
+        with contextlib.suppress(OSError):
+            if os.stat(old).st_uid == os.geteuid():
+                with _locked(old):
+                    shutil.rmtree(old, ignore_errors=True)
+    while True:
+        folder = f"{root}/msda-tune-{''.join(random.SystemRandom().choices(string.ascii_letters + string.digits, k=6))}"
+        with contextlib.suppress(FileExistsError, BlockingIOError, FileNotFoundError):  # another's name, or a sweeper came between
+            os.mkdir(folder, 0o700)
+            lock = contextlib.ExitStack()
+            lock.enter_context(_locked(folder))
+            os.stat(folder)
+            break
+    with lock:
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """BlockingIOError where somebody has it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _lines(process: subprocess.Popen[bytes], path: pathlib.Path) -> Iterator[str]:
@@ -178,12 +235,13 @@ def _lines(process: subprocess.Popen[bytes], path: pathlib.Path) -> Iterator[str
 
 
 @contextlib.contextmanager
-def _running(words: list[str], out: Any, err: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """The tool at work. Ctrl-C goes to it: it ends in order and keeps everything. It does so too where an exception ends the caller's work. It has a session of its own, so that a terminal does not
-    send it a second Ctrl-C."""
+def _running(words: list[str], out: Any, err: Any, was_interrupted: threading.Event) -> Iterator[subprocess.Popen[bytes]]:
+    """The tool at work. Ctrl-C goes to it: it ends in order and keeps everything. It does so too where an exception ends the caller's work, or this process ends. It has a session of its own, so that a
+    terminal does not send it a second Ctrl-C. was_interrupted is set by a Ctrl-C."""
     process: subprocess.Popen[bytes] | None = None
 
     def forward(*_: object) -> None:
+        was_interrupted.set()
         if process is None:
             raise KeyboardInterrupt
         process.send_signal(signal.SIGINT)
@@ -191,7 +249,7 @@ def _running(words: list[str], out: Any, err: Any) -> Iterator[subprocess.Popen[
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, forward) if in_main else None
     try:
-        process = subprocess.Popen([tool(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        process = subprocess.Popen([tool(), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, env={**os.environ, "MSDA_TUNE_PARENT": str(os.getpid())})
         yield process
     finally:
         if process is not None:
@@ -223,39 +281,78 @@ def tune(space: Space | str | os.PathLike[str], shapes: Any = None, *, gpu: str 
     Ctrl-C ends it in order: Interrupted, with what was found. The tool's errors are ToolError and its kinds."""
     if progress is None:
         progress = sys.stderr.isatty() or "ipykernel" in sys.modules
-    wanted = [shapes] if isinstance(shapes, (str, Mapping)) else list(shapes or [])
+    wanted = _shapes(shapes)
+    for name in TAKEN & set(options):
+        raise TypeError(f"tune: {name}={options[name]!r} is no option here: {TAKEN_BY[name]}")
+    for name, value in {"budget": budget, "time": time}.items():
+        if isinstance(value, bool):
+            raise TypeError(f"tune: {name}={value}, expected a number")
     asked = {"gpu": gpu, "shape": [shape_text(shape) for shape in wanted], "quick": quick, "budget": budget, "time": time, "db": db, **options}
-    results = Results()
-    with _space_words(space, True) as words, tempfile.TemporaryDirectory() as scratch:
-        events, summary, messages = (pathlib.Path(scratch, name) for name in ("events", "summary", "messages"))
-        for path in (events, summary, messages):
-            path.touch()
-        with summary.open("wb") as out, messages.open("wb") as err, _running(["tune", *words, *_words(asked), "--events", str(events), "--quiet"], out, err) as process:
-            for event in filter(None, map(event_of, _lines(process, events))):
-                results.add(event)
-                if progress:
-                    _show(event)
-                if on_event:
-                    on_event(event)
-        results.summary, results.messages = (path.read_text(encoding="utf-8", errors="replace") for path in (summary, messages))
-    return _ended(process.returncode, results)
+    results, was_interrupted = Results(), threading.Event()
+    failure: BaseException | None = None
+    try:
+        with _space_words(space, True) as words, temporary_folder() as scratch:
+            events, summary, messages = (pathlib.Path(scratch, name) for name in ("events", "summary", "messages"))
+            for path in (events, summary, messages):
+                path.touch()
+            told = ["tune", *words, *_words(asked), "--events", str(events), "--quiet"]
+            with summary.open("wb") as out, messages.open("wb") as err, _running(told, out, err, was_interrupted) as process:
+                for event in filter(None, map(event_of, _lines(process, events))):
+                    results.add(event)
+                    try:
+                        if progress and not failure:
+                            _show(event)
+                        if on_event and not failure:
+                            on_event(event)
+                    except BaseException as problem:  # the tool ends in order, and what it still says belongs to the results
+                        failure = problem
+                        process.send_signal(signal.SIGINT)
+            results.summary, results.messages = (path.read_text(encoding="utf-8", errors="replace") for path in (summary, messages))
+            failure = failure or _failure(process.returncode, results, was_interrupted.is_set())
+            if failure:
+                raise failure
+    except BaseException as problem:
+        with contextlib.suppress(AttributeError):
+            problem.results = results  # type: ignore[attr-defined]
+        raise
+    return results
 
 
-def _ended(code: int, results: Results) -> Results:
-    if code == 0:
-        return results
-    failure = Interrupted("everything measured is kept; the same call goes on from there") if code in (130, -signal.SIGINT) else error_of(code, results.messages)
-    failure.results = results
-    raise failure
+#: Options of the tool that mean nothing here
+TAKEN_BY = {"help": "`msda-tune tune --help` prints it", "events": "on_event gets them", "shape": "expected shapes=", "space": "it comes first", "json": "results are objects"}
+TAKEN = frozenset(TAKEN_BY)
+
+
+def _shapes(shapes: Any) -> list[Any]:
+    """None: those that the space tunes by default."""
+    if shapes is None:
+        return []
+    wanted = [shapes] if isinstance(shapes, (str, Mapping)) else list(shapes)
+    if not wanted:
+        raise ValueError("shapes has none; expected a shape, several, or None for those that the space tunes by default")
+    return wanted
+
+
+def _failure(code: int, results: Results, was_interrupted: bool) -> BaseException | None:
+    if was_interrupted or code in (130, -signal.SIGINT):
+        return Interrupted("everything measured is kept; the same call goes on from there")
+    error = error_of(code, results.messages) if code else None
+    failed = next((event for event in results.evaluations if event.outcome not in ("ok", "censored")), None)
+    if isinstance(error, NothingFoundError) and failed:
+        error.args = (f"{error}\n{failed.variant}: {failed.outcome}{': ' if failed.text else ''}{failed.text or ''}",)
+    return error
 
 
 def check(space: Space | str | os.PathLike[str], shapes: Any = None, *, gpu: str = "h100", sample: bool = True, **options: Any) -> dict[str, Any]:
     """Compiles a covering sample of a space's variants (all of them without `sample`) for a known GPU, without one: `msda-tune check --json`. ToolError where something
     does not compile; its `results` say what, as this does."""
-    wanted: Iterable[Any] = [shapes] if isinstance(shapes, (str, Mapping)) else shapes or []
+    wanted = _shapes(shapes)
     with _space_words(space, False) as words:
         try:
             return json.loads(run("check", *words, *_words({"gpu": gpu, "shape": [shape_text(shape) for shape in wanted], "sample": sample, **options}), "--json", "--quiet"))
         except ToolError as failure:
             failure.results = json.loads(failure.output) if failure.output else None
+            first = next(iter((failure.results or {}).get("messages", [])), None)
+            if first:
+                failure.args = (f"{failure}\n{first['text']}",)
             raise

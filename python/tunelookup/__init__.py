@@ -16,6 +16,7 @@ from .errors import (ArgumentError, CubinDamagedError, CubinNotAllowedError, Dev
 from .library import Answer, Answers, ArgKind, Argument, Dtype, Launch, Library, Match, Plan, Role, TensorMap, library_version
 
 open = Library
+__version__ = "0.1.0"
 
 __all__ = ["Answer", "Answers", "ArgKind", "Argument", "ArgumentError", "CubinDamagedError", "CubinNotAllowedError", "Device", "DeviceError", "DriverTooOldError", "Dtype", "Error", "FileError",
            "Launch", "Library", "LimitError", "Match", "NamesError", "NewerSchemaError", "NoMemoryError", "NotADatabaseError", "NotFoundError", "OlderSchemaError", "Plan", "Role",

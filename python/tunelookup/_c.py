@@ -94,12 +94,12 @@ def _declare(lib):
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     lib.tunelookup_strerror.restype = lib.tunelookup_detail.restype = lib.tunelookup_version.restype = text
     lib.tunelookup_explain.restype = ctypes.c_size_t
-    lib.tunelookup_close.restype = None
+    lib.tunelookup_close.restype = lib.tunelookup_release.restype = None
     for name, *arguments in (
             ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
             ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
             ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("cubin", pointer, pointer, pointer), ("explain", pointer, text, ctypes.c_size_t),
-            ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("close", pointer)):
+            ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("release", pointer), ("close", pointer)):
         getattr(lib, "tunelookup_" + name).argtypes = arguments
     return lib
 
@@ -124,13 +124,21 @@ def prefixes_of_library():
     return [folder for path in paths[:1] for folder in path.parents[1:3]]
 
 
+def text_of(what, value):
+    """As C reads it: whole."""
+    text = os.fsencode(value)
+    if not text or b"\0" in text:
+        raise error_of(what, 1, f"{value!r} is {'empty' if not text else 'cut by a NUL'}; expected a text without NULs")
+    return text
+
+
 class Library:
     """A database opened by libtunelookup. Plans, results and cubins are valid until close()."""
 
     def __init__(self, database=None, flags=0, library=None):
         self._lib = load(library)
         self._db = ctypes.c_void_p()
-        self._check("open", self._lib.tunelookup_open(os.fsencode(database) if database else None, flags, ctypes.byref(self._db)))
+        self._check("open", self._lib.tunelookup_open(None if database is None else text_of("open", database), flags, ctypes.byref(self._db)))
 
     def _check(self, what, status):
         if status != OK:
@@ -139,8 +147,8 @@ class Library:
 
     def prepare(self, device, kernel, names):
         plan = ctypes.c_void_p()
-        array = (ctypes.c_char_p * len(names))(*[name.encode() for name in names])
-        self._check("prepare", self._lib.tunelookup_prepare(self._db, ctypes.byref(device), kernel.encode(), array, len(names), ctypes.byref(plan)))
+        array = (ctypes.c_char_p * len(names))(*[text_of("prepare: name", name) for name in names])
+        self._check("prepare", self._lib.tunelookup_prepare(self._db, ctypes.byref(device), text_of("prepare: kernel", kernel), array, len(names), ctypes.byref(plan)))
         return plan
 
     def find(self, plan, values):
@@ -186,7 +194,10 @@ class Library:
         return text.value.decode()
 
     def flush_misses(self, path):
-        self._check("flush_misses", self._lib.tunelookup_flush_misses(self._db, os.fsencode(path)))
+        self._check("flush_misses", self._lib.tunelookup_flush_misses(self._db, text_of("flush_misses", path)))
+
+    def release(self, plan):
+        self._lib.tunelookup_release(plan)
 
     def close(self):
         self._lib.tunelookup_close(self._db)

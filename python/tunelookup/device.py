@@ -4,6 +4,7 @@ from __future__ import annotations
 import configparser
 import ctypes
 import dataclasses
+import re
 import sys
 from pathlib import Path
 
@@ -51,14 +52,19 @@ class Device:
         sections = {section.split(None, 1)[1]: ini[section] for section in ini.sections() if section.startswith("device ")}
         for model, facts in sections.items():
             names = [model, facts["name"], *facts.get("aliases", "").split(",")]
-            if name.strip().lower() in (known.strip().lower() for known in names):
+            if _plain(name) in map(_plain, names):
                 merged = {**ini[f"limits {facts['cc']}"], **facts}
                 return cls(facts["name"], **{field.name: int(merged[field.name]) for field in dataclasses.fields(cls)[1:] if field.name in merged})
         raise DeviceError(f"{name!r} is no known GPU; known are {', '.join(sections)}")
 
     def as_c(self) -> _c.Device:
         """The structure that tunelookup_prepare takes."""
-        return _c.Device(**{**dataclasses.asdict(self), "name": self.name.encode(), "struct_size": ctypes.sizeof(_c.Device)})
+        return _c.Device(**{**dataclasses.asdict(self), "name": _c.text_of("device: name", self.name), "struct_size": ctypes.sizeof(_c.Device)})
+
+
+def _plain(name: str) -> str:
+    """"RTX 5090" and "rtx-5090" are rtx5090."""
+    return re.sub(r"[\s_-]+", "", name.lower())
 
 
 def _known() -> configparser.ConfigParser:

@@ -1,6 +1,7 @@
 """Libraries, plans and answers: the typed face of tunelookup.h."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import enum
@@ -10,11 +11,11 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat, starmap
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from . import _c
 from .device import Device
-from .errors import ArgumentError, SnapshotError, error_of
+from .errors import ArgumentError, FileError, SnapshotError, error_of
 
 Shape = Mapping[str, "int | str | Sequence[int]"]
 
@@ -90,7 +91,7 @@ class Argument:
 
 def is_list(value: object) -> bool:
     """A list of a shape, numpy's arrays too."""
-    return hasattr(value, "__len__") and not isinstance(value, str)
+    return hasattr(value, "__len__") and not isinstance(value, str) and getattr(value, "ndim", 1) != 0
 
 
 def knobs_of(variant: str) -> dict[str, int | str]:
@@ -100,7 +101,7 @@ def knobs_of(variant: str) -> dict[str, int | str]:
 
 
 class Answer:
-    """What the lookup says for one shape. Valid until its library is closed; afterwards texts and code are refused with ValueError."""
+    """What the lookup says for one shape. Valid until its library or plan is closed; afterwards texts and code are refused with ValueError."""
 
     __slots__ = ("_plan", "_result")
 
@@ -108,7 +109,7 @@ class Answer:
         self._plan, self._result = plan, result
 
     def __repr__(self) -> str:
-        return f"<Answer {self.match.name} {self.variant!r}>"
+        return f"<Answer {self.match.name} {self.variant if self._plan.is_open else 'of a closed plan or library'!r}>"
 
     def __bool__(self) -> bool:
         """False where nothing can be said (Match.NONE)."""
@@ -156,13 +157,13 @@ class Answer:
     @property
     def variant(self) -> str:
         """Every knob: "ALGO=direct;CPB=8"; "" where nothing matched."""
-        self._plan.library._calls()
+        self._plan._calls()
         return self._result.variant.decode()
 
     @property
     def kernel_key(self) -> str:
         """32 hex digits: the source that was tuned."""
-        self._plan.library._calls()
+        self._plan._calls()
         return self._result.kernel_key.decode()
 
     @property
@@ -177,12 +178,12 @@ class Answer:
             Launch(info.entry.decode(), tuple(info.grid), tuple(info.block), tuple(info.cluster) if info.cluster[0] else None, info.smem_bytes,
                    info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare),
                    tuple(info.args[:info.arg_count]))
-            for info in self._plan.library._calls().launches(self._result)]
+            for info in self._plan._calls().launches(self._result)]
 
     @property
     def args(self) -> list[Argument]:
         """The kernel's arguments. ValueRangeError where an expression can't be computed."""
-        calls = self._plan.library._calls()
+        calls = self._plan._calls()
         return [
             Argument(ArgKind(info.kind), info.name.decode(), bool(info.is_used), Dtype(info.dtype), Role(info.role), tuple(info.dims[:info.rank]), info.bytes,
                      bool(info.zero_before_each), info.tensor,
@@ -192,11 +193,11 @@ class Answer:
 
     def cubin(self) -> bytes:
         """The variant's code for cuModuleLoadData, checked (hash, image, architecture). NotFoundError where none is stored, CubinNotAllowedError for a user's file without user_cubins."""
-        return ctypes.string_at(*self._plan.library._calls().cubin(self._result))
+        return ctypes.string_at(*self._plan._calls().cubin(self._result))
 
     def explain(self) -> str:
         """How it matched, on which row, and why not better: a few lines."""
-        return self._plan.library._calls().explain(self._result)
+        return self._plan._calls().explain(self._result)
 
 
 def _tensor_map(info: _c.TensormapInfo) -> TensorMap:
@@ -236,6 +237,24 @@ class Plan:
         self.names = tuple(name for name in names if "=" not in name)  #: what find's values are, in order
         self._pointer, self._find = pointer.value, library._calls()._lib.tunelookup_find
         self._values = struct.Struct(f"={len(self.names)}q")
+        self._dropping = weakref.finalize(self, library._dropped.append, self._pointer)
+        self._dropping.atexit = False
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a plan can't be copied or pickled: prepare another one")
+
+    @property
+    def is_open(self) -> bool:
+        return self._dropping.alive and self.library.is_open
+
+    def _calls(self) -> _c.Library:
+        if not self._dropping.alive:
+            raise ValueError("the plan is closed")
+        return self.library._calls()
+
+    def close(self) -> None:
+        """Gives its memory back, at the library's next call; it and its answers are refused from then on. A plan that nobody refers to any more is closed by itself."""
+        self._dropping()
 
     def _refuse(self, values: Any, why: object) -> ArgumentError:
         error = error_of("find", 1, f"{values} ({why}); expected {len(self.names)} integers: {', '.join(self.names)}")
@@ -245,7 +264,7 @@ class Plan:
     def find(self, values: Sequence[int]) -> Answer:
         """The answer for one shape: its values in the order of `names`. About a microsecond. ArgumentError where they are not as many integers."""
         result = _c.Result()
-        self.library._calls()
+        self._calls()
         try:
             self._find(self._pointer, self._values.pack(*values), ctypes.addressof(result))  # it fails only for a NULL
         except (struct.error, TypeError) as problem:
@@ -256,7 +275,7 @@ class Plan:
         """The answers for many shapes: rows of values, or a two-dimensional buffer of 64-bit integers (a numpy array), which is read in place. Less than a microsecond a shape."""
         values, count = self._rows(shapes)
         results = (_c.Result * count)()
-        self.library._calls()
+        self._calls()
         source, target = ctypes.cast(values, ctypes.c_void_p).value or 0, ctypes.addressof(results)
         rows = range(source, source + count * self._values.size, self._values.size) if self.names else repeat(source, count)
         any(map(self._find, repeat(self._pointer), rows, range(target, target + count * ctypes.sizeof(_c.Result), ctypes.sizeof(_c.Result))))
@@ -292,6 +311,8 @@ class Library:
         self._open: _c.Library | None = opened
         self._lock, self._snapshot = threading.Lock(), snapshot
         self._plans: dict[tuple[object, ...], Plan] = {}
+        self._dropped: list[int] = []  # pointers of plans that are no more, freed under the lock
+        self._counts_misses = count_misses
         self._closing = weakref.finalize(self, opened.close)
         try:
             self._check_snapshot()
@@ -304,6 +325,22 @@ class Library:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a library can't be copied or pickled: open another one")
+
+    @property
+    def is_open(self) -> bool:
+        return self._open is not None
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[_c.Library]:
+        """For calls that must not meet; plans that were dropped meanwhile are freed."""
+        with self._lock:
+            calls = self._calls()
+            while self._dropped:
+                calls.release(self._dropped.pop())
+            yield calls
 
     def _calls(self) -> _c.Library:
         if self._open is None:
@@ -318,20 +355,26 @@ class Library:
     @property
     def snapshot_id(self) -> str:
         """32 hex digits of all that may answer: equal in every process, on every machine, whose files hold the same. FileError where a file changed since it was opened or refreshed."""
-        with self._lock:
-            return self._calls().snapshot_id()
+        with self._alone() as calls:
+            return calls.snapshot_id()
 
     def _check_snapshot(self) -> None:
-        if self._snapshot is not None and (now := self.snapshot_id) != self._snapshot:
+        if self._snapshot is None:
+            return
+        try:
+            now = self.snapshot_id
+        except FileError as problem:
+            raise SnapshotError(f"no snapshot here, expected {self._snapshot}: {problem}") from problem
+        if now != self._snapshot:
             raise SnapshotError(f"the snapshot here is {now}, expected {self._snapshot}")
 
     def prepare(self, device: Device, kernel: str, names: Sequence[str]) -> Plan:
         """Loads a kernel's rows for a device; some milliseconds. kernel: "msda", or "msda@KEY" for one state of its source. names: the order of find's values: "N", "H[0]" of a list,
         and bound settings that take no place there: "dtype=f16", "workload=local2". NamesError lists what is missing or unknown."""
-        with self._lock:
-            pointer = self._calls().prepare(device.as_c(), kernel, names)
+        with self._alone() as calls:
+            plan = Plan(self, calls.prepare(device.as_c(), kernel, names), names)
         self._check_snapshot()
-        return Plan(self, pointer, names)
+        return plan
 
     def find(self, device: Device, kernel: str, shape: Shape, workload: str | None = None) -> Answer:
         """The answer for a shape by its names: {"N": 1, "H": [92, 46], "dtype": "f16"}. Plans are kept, so that only the first question of its kind prepares one."""
@@ -341,7 +384,7 @@ class Library:
                 names.append(f"{name}={value}")
             elif is_list(value):
                 names += [f"{name}[{i}]" for i in range(len(value))]
-                values += value
+                values.extend(value)
             else:
                 names.append(name)
                 values.append(value)
@@ -354,13 +397,15 @@ class Library:
         """Reads the files again if they changed. Plans answer from the new rows from then on; answers stay valid. Refused where a snapshot was asked for."""
         if self._snapshot is not None:
             raise SnapshotError(f"opened for snapshot {self._snapshot}: it is not refreshed")
-        with self._lock:
-            self._calls().refresh()
+        with self._alone() as calls:
+            calls.refresh()
 
     def flush_misses(self, path: str | os.PathLike[str]) -> None:
         """Appends the shapes without an exact row, with their counts, to a file of JSON lines for `msda-tune --from-misses`. Of a library opened with count_misses."""
-        with self._lock:
-            self._calls().flush_misses(os.fspath(path))
+        if not self._counts_misses:
+            raise ValueError("flush_misses: nothing is counted; expected a library opened with count_misses=True")
+        with self._alone() as calls:
+            calls.flush_misses(os.fspath(path))
 
 
 def library_version(library: str | None = None) -> str:

@@ -132,7 +132,7 @@ def check_snapshots(folder):
         with sqlite3.connect(copy) as written:
             written.execute("UPDATE variant SET text = text || ';X=1'")
         written.close()
-        refused(tunelookup.FileError, "changed since", library.find, h200, "tma_load", told("--kernel", "tma_load", "--shape", "level0")["shape"])
+        refused(tunelookup.SnapshotError, "changed since", library.find, h200, "tma_load", told("--kernel", "tma_load", "--shape", "level0")["shape"])
     refused(tunelookup.SnapshotError, f"expected {now}", tunelookup.open, copy, snapshot=now)
 
 

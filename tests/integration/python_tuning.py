@@ -3,9 +3,11 @@ import contextlib
 import ctypes
 import difflib
 import fractions
+import functools
 import io
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -52,7 +54,7 @@ class Integer:
 # ---- expressions ----
 
 LIMIT = 1024
-KINDS = {"x": "int", "y": "int", "n": "int", "mode": "str", "H": "list"}
+KINDS = {"x": "positive", "y": "positive", "n": "int", "s": "signed", "mode": "str", "F": ["0.5", "1.0", "2"], "H": "list"}
 CONDITIONS = {
     "x*y <= 1024": "x * y <= 1024",
     "32 <= x*y < 1025": "32 <= x * y && x * y < 1025",
@@ -68,11 +70,31 @@ CONDITIONS = {
     "max(x, y) <= device.smem_optin": "max(x, y) <= device.smem_optin",
     "(x if y > 2 else 3) + 1 > 4": "(y > 2 ? x : 3) + 1 > 4",
     "(x == 32) == (y == 2)": "(x == 32) == (y == 2)",
+    "not (x or y) and (n or x < 3)": "!(x != 0 || y != 0) && (n != 0 || x < 3)",
+    "s % 3 == 1": "(s % 3 + 3) % 3 == 1",
+    "(n + x - 1) // x > 1 and (n - 2) // x < 3": "floor_div(n + x - 1, x) > 1 && (n - 2 - ((n - 2) % x + x) % x) / x < 3",
+    "F == 1 or F != 1 + 1 or F in (1.0, 0.5)": 'F == "1.0" || F != "2" || (F == "1.0" || F == "0.5")',
+    "mode == 1 + 1 and H[-1] > 2": 'mode == "2" && at(H, len(H) - 1) > 2',
 }
 REFUSED = {
-    "x / y == 2": "ceil_div(a, b)", "x && y": "`and`", "x ** y > 1": "x ** y", "z > 1": "there are x, y, n, mode, H", "foo(x)": "foo(x) is no function", "x == 1.5": "1.5 is no integer",
+    "x / y == 2": "ceil_div(a, b)", "x && y": "`and`", "x ** y > 1": "x ** y", "z > 1": "there are x, y, n, s, mode, F, H", "foo(x)": "foo(x) is no function", "x == 1.5": "1.5 is no integer",
     "x & 1": "has no counterpart", "mode": "is no number", "x is 1": "==", "1/0": "division by zero", "x in y": "is no list of values", "x[0] > 1": "is no list", "mode > 'fast'": "orders texts", "[x]": "has no counterpart",
-    "lambda: 1": "has no counterpart", "cpu.cores > 1": "device.cc", "": "no Python expression"}
+    "lambda: 1": "has no counterpart", "cpu.cores > 1": "device.cc", "": "no Python expression",
+    "(x or 4) < 2": "write `a if a else b`", "min(x or y, 3) > 1": "x or y is one of its values", "mode == 'a\"b'": "a text has no", "not mode": "is no number", "x > 1\0": "null bytes",
+    "mode + 'a' == 'b'": "is no number", "x if n else mode": "is a number or a text"}
+
+
+FAST, n_of = "fast", 8
+
+
+def divides(x, y):
+    """Says so."""
+    return x % y == 0
+
+
+def two_steps(x):
+    rest = x % 3
+    return rest == 0
 
 
 def check_expressions():
@@ -84,18 +106,30 @@ def check_expressions():
     most = Integer(48)
     mine = [lambda x, y: x * y <= LIMIT, lambda p: p["x"] < most and p["y"] % 2]
     assert [condition(each, KINDS) for each in mine] == ["x * y <= 1024", "x < 48 && y % 2 != 0"]
+    for function, wanted in ((divides, "x % y == 0"), (lambda x: math.ceil(n_of / x) < 3, "ceil_div(8, x) < 3"), (lambda x, least=4: x > least, "x > 4"), (lambda mode: mode == FAST, 'mode == "fast"'),
+                             (lambda p:
+                              p["x"] < 3 and
+                              p["y"] < 4, "x < 3 && y < 4")):
+        assert condition(function, KINDS) == wanted, condition(function, KINDS)
+    one, other = (lambda x: x < 1), (lambda x: x < 2)
+    assert (condition(one, KINDS), condition(other, KINDS)) == ("x < 1", "x < 2")
+    refused(msda_tune.Untranslatable, "more than one `return`", condition, two_steps, KINDS)
+    refused(msda_tune.Untranslatable, "any number of values", condition, lambda *x: x[0] > 1, KINDS)
+    for called in (functools.partial(divides, y=3), max, functools.lru_cache(divides)):
+        refused(TypeError, "has no text", condition, called, KINDS)
     refused(msda_tune.Untranslatable, "z is no knob", condition, lambda z: z > 1, KINDS)
     refused(msda_tune.Untranslatable, "write it as a text", condition, eval("lambda x: x > 1"), KINDS)
 
 
 def check_by_the_tool(folder):
     """What is translated counts the points that Python counts."""
-    values = {"KX": [1, 2, 3, 4, 6, 8], "KY": [1, 2, 5, 6], "KZ": [2, 3, 4], "KF": [0.5, 1.5], "KT": ["float", "unsigned int"]}
+    values = {"KX": [1, 2, 3, 4, 6, 8], "KY": [1, 2, 5, 6], "KZ": [2, 3, 4], "KN": [-5, -2, 3], "KF": [0.5, 1.5], "KT": ["float", "unsigned int"]}
     points = [dict(zip(values, point)) for point in itertools.product(*values.values())]
-    texts = ["KX * KY <= 12 and KX % KY in (0, 1)", "KX // KY + KZ > 3 or not KX - KY", "1 < KX < 6 and (KZ if KX > 2 else KY) != 2", "not (KX > 2 and KY > 2) and KX + KY * KZ % 4 > 2", "KX or KY", "KF == 0.5 or KT in ('unsigned int',) and KX > 2"]
+    texts = ["KX * KY <= 12 and KX % KY in (0, 1)", "KX // KY + KZ > 3 or not KX - KY", "1 < KX < 6 and (KZ if KX > 2 else KY) != 2", "not (KX > 2 and KY > 2) and KX + KY * KZ % 4 > 2", "KX or KY", "(KX - KY) % KZ == 1", "(KX - KY) // KZ < -1 or KN // 2 == -2", "int((KX - KY) / KZ) == 0 and math.ceil((KX - KY) / KZ) == 0", "KN % 3 == 1 or -KN % KX == 2", "KX % KN == -1",
+             "KY - KX in (3, 4) or (KX + KY - 1) // KX == 2", "KF == 1.5 - 1", "KF == 0.5 or KT in ('unsigned int',) and KX > 2"]
     folder.mkdir()
     for text in texts if can_compile else []:
-        valid = [point for point in points if eval(text, dict(point))]
+        valid = [point for point in points if eval(text, {**point, "math": math})]
         space = msda_tune.Space("counted", "__global__ void counted(float *out)\n{\n}\n", knobs=values, args={"out": msda_tune.output("f32", [64])}, grid=1, block=64, constraints=[text],
                                 defaults=valid[0])
         said = json.loads(msda_tune.run("check", "--space", space.write(folder), "--gpu", "h100", "--sample", "--json", "--quiet"))

@@ -17,6 +17,7 @@ export HOME=$scratch/home XDG_DATA_HOME='' XDG_CACHE_HOME='' MSDA_TUNE_DB='' PYT
 mkdir "$HOME"
 version=$(sed -n 's/^project(msda-tune VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 grep -qxF "version = \"$version\"" "$source/python/pyproject.toml" || fail "pyproject.toml has another version than CMakeLists.txt: $version"
+for package in tunelookup msda_tune; do grep -qxF "__version__ = \"$version\"" "$source/python/$package/__init__.py" || fail "$package has another version than CMakeLists.txt: $version"; done
 
 # The packages of a tree answer, from that tree alone. answers PYTHON FOLDER
 cat >"$scratch/ask.py" <<'END'

@@ -26,15 +26,19 @@ class _Gemm:
         self._kernel = _kernels.Kernel(library, "gemm", space, ("a", "b", "c"), ("d",), _SCALARS)
 
     def __call__(self, a: Tensor, b: Tensor) -> Tensor:
-        lies = _letter(a) + _letter(b)
-        key = a.shape, b.shape, a.dtype, a.get_device(), lies
+        key = self._key(a, b)
         found = self._kernel.ready.get(key)
         if found is None:
             if a.is_cuda and torch.cuda.is_current_stream_capturing():
                 return torch.matmul(a, b)  # nothing is loaded or timed meanwhile
-            found = self._kernel.ready[key] = self._settle(key, a, b, lies)
+            found = self._kernel.ready[key] = self._settle(key, a, b)
         tuned, _ = found
         return torch.matmul(a, b) if not tuned else self._run(tuned, a, b)
+
+    @staticmethod
+    def _key(a: Tensor, b: Tensor) -> tuple[Any, ...]:
+        """All that the choice depends on."""
+        return a.shape, b.shape, a.dtype, b.dtype, a.device, b.device, _letter(a) + _letter(b)
 
     @staticmethod
     def _run(tuned: _kernels.Tuned, a: Tensor, b: Tensor) -> Tensor:
@@ -42,8 +46,8 @@ class _Gemm:
         tuned.run((a if a.is_contiguous() else a.t(), b if b.is_contiguous() else b.t(), out), (out,))  # C is not read
         return out
 
-    def _settle(self, key: Any, a: Tensor, b: Tensor, lies: str) -> tuple[_kernels.Tuned | None, str]:
-        (m, k), n = a.shape, b.shape[1]
+    def _settle(self, key: Any, a: Tensor, b: Tensor) -> tuple[_kernels.Tuned | None, str]:
+        (m, k), n, lies = a.shape, b.shape[1], key[-1]
         dtype = _problem.dtype_of(a)
         if not a.is_cuda or b.device != a.device or b.dtype != a.dtype or dtype not in ("f16", "bf16"):
             return None, f"no kernel for {a.dtype} on {a.device} times {b.dtype} on {b.device}"
@@ -64,7 +68,7 @@ class _Gemm:
 
     def explain(self, a: Tensor, b: Tensor) -> str:
         self(a, b)
-        tuned, why = self._kernel.ready[a.shape, b.shape, a.dtype, a.get_device(), _letter(a) + _letter(b)]
+        tuned, why = self._kernel.ready[self._key(a, b)]
         return ("tuned kernel\n" if tuned else "torch.matmul\n") + why
 
 
