@@ -1,8 +1,10 @@
 """Package tunelookup, on the build's shipped rows: what the tool answers, it answers; wrong use is refused by class and text. Usage: python_lookup.py BUILD_FOLDER"""
+import copy
 import json
 import math
 import os
 import pathlib
+import pickle
 import re
 import sqlite3
 import subprocess
@@ -75,6 +77,62 @@ def check_many():
         refused(tunelookup.ArgumentError, "1 shapes", plan.find_many, [(1 << 70, 2, 3)])
 
 
+class Numbers(array):
+    """As numpy's arrays: a list plus one of them is their sum."""
+
+    def __radd__(self, other):
+        return self
+
+
+class Alone:
+    """As numpy's arrays without dimensions."""
+    ndim = 0
+
+    def __len__(self):
+        raise TypeError("len() of unsized object")
+
+    def __index__(self):
+        return 1
+
+
+def check_arrays():
+    shape = told("--kernel", "msda", "--shape", "detr_dec_b4")["shape"]
+    with tunelookup.open() as library:
+        asked = {name: Numbers("q", value) if isinstance(value, list) else value for name, value in shape.items()}
+        assert library.find(h200, "msda", asked).variant == library.find(h200, "msda", shape).variant
+        assert library.find(h200, "softmax", {"ROWS": Alone(), "COLUMNS": 1024}).variant == library.find(h200, "softmax", {"ROWS": 1, "COLUMNS": 1024}).variant
+
+
+def resident():
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def check_plans_end():
+    """A plan that nobody has any more gives its memory back, and so does one that is closed; what came of it is refused."""
+    strings = [f"{name}={value}" for name, value in told("--kernel", "gemm", "--shape", "f16_rc_1024")["shape"].items() if isinstance(value, str)]
+    with tunelookup.open() as library:
+        def prepare():
+            return library.prepare(h200, "gemm", ["M", "N", "K", *strings])
+        kept, before = prepare(), resident()
+        answer = prepare().find([1024] * 3)
+        for _ in range(60):
+            prepare()
+        assert resident() - before < 60e6, f"{(resident() - before) / 1e6} MB of 60 plans"
+        assert answer.variant == kept.find([1024] * 3).variant  # the answer keeps its plan
+        closed = prepare()
+        answer = closed.find([1024] * 3)
+        closed.close()
+        closed.close()
+        prepare()
+        for call in (answer.explain, lambda: answer.variant, lambda: closed.find([1, 2, 3]), lambda: closed.find_many([])):
+            refused(ValueError, "plan is closed", call)
+        assert "closed" in repr(answer) and kept.find([1024] * 3)
+        for each in (library, kept):
+            for way in (copy.copy, copy.deepcopy, pickle.dumps):
+                refused(TypeError, "can't be copied", way, each)
+    assert "closed" in repr(answer)
+
+
 def check_cost(plan):
     """A microsecond for each of many tuned shapes: of this thread alone, the best of some rounds, since others use the machine."""
     assert plan.find([1024] * 3).match == tunelookup.Match.EXACT
@@ -100,6 +158,10 @@ def check_refusals(folder):
     refused(tunelookup.ArgumentError, "device.cc", library.prepare, tunelookup.Device("x", -1), "softmax", ["ROWS", "COLUMNS"])
     answer = library.find(h200, "softmax", {"ROWS": 64, "COLUMNS": 1024})
     refused(tunelookup.NotFoundError, "", answer.cubin)  # the build folder ships no code
+    for what, call in {"''": lambda: tunelookup.open(""), "cut by a NUL": lambda: tunelookup.open("a\0b"), "kernel: ''": lambda: library.prepare(h200, "", ["N"]), "name: 'N\\x00x'": lambda: library.prepare(h200, "softmax", ["N\0x"]),
+                       "device: name: ''": lambda: library.prepare(tunelookup.Device("", 90), "softmax", ["N"])}.items():
+        refused(tunelookup.ArgumentError, what, call)
+    refused(ValueError, "count_misses=True", library.flush_misses, folder / "none.jsonl")
     library.close()
     library.close()
     for call in (answer.explain, answer.cubin, lambda: answer.variant, lambda: answer.launches, lambda: answer._plan.find([1, 2]), lambda: answer._plan.find_many([])):
@@ -113,6 +175,7 @@ def check_misses(folder):
         plan = library.prepare(h200, "softmax", ["ROWS", "COLUMNS"])
         plan.find_many([(77, 33)] * 5)
         library.flush_misses(folder / "misses.jsonl")
+        refused(tunelookup.ArgumentError, "''", library.flush_misses, "")
         refused(tunelookup.ArgumentError, "SQLite database", library.flush_misses, os.environ["MSDA_TUNE_DB"])
     line, = map(json.loads, (folder / "misses.jsonl").read_text().splitlines())
     assert line["shape"] == {"ROWS": 77, "COLUMNS": 33} and line["count"] == 5, line
@@ -143,6 +206,7 @@ def check_devices():
         assert device == tunelookup.Device.named(device.name.upper()) and device.driver_version == 0
         assert all(getattr(device, field) > 0 for field in ("cc", "sm_count", "smem_optin", "smem_per_sm", "regs_per_sm", "threads_per_sm", "blocks_per_sm", "max_cluster", "l2_bytes",
                                                             "mem_bytes", "clock_mhz")), device
+    assert tunelookup.Device.named("RTX 5090") == tunelookup.Device.named("rtx5090")
     assert tunelookup.Device.named("H100").name == tunelookup.Device.named("h100-sxm").name
     refused(tunelookup.DeviceError, "known are a100-sxm-40g", tunelookup.Device.named, "h2000")
 
@@ -166,6 +230,8 @@ with tempfile.TemporaryDirectory() as scratch:
     (folder / "user.sqlite").write_bytes((build / "share/msda-tune-shipped/tuned.sqlite").read_bytes())
     check_answers()
     check_many()
+    check_arrays()
+    check_plans_end()
     check_refusals(folder)
     check_misses(folder)
     check_snapshots(folder)

@@ -1,6 +1,7 @@
 """Package msda_tune: what expressions become, the spaces it writes, the tool's events and errors, Ctrl-C. Usage: python_tuning.py BUILD_FOLDER"""
 import contextlib
 import ctypes
+import dataclasses
 import difflib
 import fractions
 import functools
@@ -14,14 +15,18 @@ import random
 import re
 import runpy
 import signal
+import sqlite3
 import struct
+import subprocess
 import sys
 import tempfile
+import time
 import types
 from array import array
 
 import msda_tune
 import tunelookup
+from msda_tune import tuning
 from msda_tune.expressions import condition, number
 
 build = pathlib.Path(sys.argv[1])
@@ -179,6 +184,32 @@ def check_spaces(folder):
     assert "[shape one]\nH = 7,\ndtype = \"f16\"\n" in several and "o = out f32 [sum(H)] rtol 0.0001\n" in several, several
 
 
+def check_refused_spaces():
+    base = dict(knobs={"B": [1, 2], "F": [0.5, 1]}, grid=1, block=1, args={"o": msda_tune.output("f32", ["B"])})
+    masked = types.SimpleNamespace(mask=[0], filled=list)
+    for part, change in {"default of 'Q': no such knob": {"defaults": {"Q": 1}}, "7 is none of its values, 1, 2": {"defaults": {"B": 7}}, "expected one of them": {"shape": {}, "shapes": {"s": {}}}, "shapes= has none": {"shapes": {}},
+                         "knob 'a b'": {"knobs": {"a b": [1]}}, "knob ''": {"knobs": {"": [1]}}, "argument 'o\\x00'": {"args": {"o\0": msda_tune.output("f32", [1])}}, "with a mask": {"args": {"o": masked}}}.items():
+        refused((ValueError, TypeError), part, msda_tune.Space, "k", "k.cu", **{**base, **change})
+    for name in ("", "../x", "a b", "k\0"):
+        refused(ValueError, "expected a name", msda_tune.Space, name, "k.cu", **base)
+    for value in (math.nan, math.inf, ctypes.c_float(math.nan)):
+        refused(ValueError, "finite", lambda: msda_tune.Space("k", "k.cu", **{**base, "args": {"x": value if isinstance(value, ctypes.c_float) else msda_tune.scalar("f32", value)}}))
+    assert msda_tune.scalar("f32", fractions.Fraction(3, 2)).value == 1.5 and msda_tune.scalar("i32", Integer(3)).value.value == 3
+    assert 'F = "0.5", "1" default "1"' in msda_tune.Space("k", "k.cu", **{**base, "defaults": {"F": Integer(1)}}).text()
+
+
+def check_extern_c(folder):
+    """What stands in front and what a comment says decide nothing."""
+    folder.mkdir()
+    kernel = "__global__ void k(float *o)\n{\n}\n"
+    for source, wanted in {kernel: f'extern "C" {{\n{kernel}\n}}\n', f'// no extern "C", no template\n{kernel}': f'extern "C" {{\n// no extern "C", no template\n{kernel}\n}}\n',
+                           f"#include <cuda_fp16.h>\n{kernel}": f'#include <cuda_fp16.h>\nextern "C" {{\n{kernel}\n}}\n',
+                           f"#if B\n#include <cuda_fp16.h>\n#endif\n{kernel}": f'#if B\n#include <cuda_fp16.h>\n#endif\nextern "C" {{\n{kernel}\n}}\n',
+                           f'extern "C" {kernel}': f'extern "C" {kernel}', f"template <int N> {kernel}": f"template <int N> {kernel}"}.items():
+        msda_tune.Space("k", source, knobs={"B": [1]}, grid=1, block=1, args={"o": msda_tune.output("f32", [1])}).write(folder)
+        assert (folder / "k.cu").read_text() == wanted, (folder / "k.cu").read_text()
+
+
 class Array(array):
     """As much of numpy's arrays as the example needs."""
 
@@ -209,7 +240,7 @@ def check_port():
         shape, = msda_tune.check(space, gpu="h200")["shapes"]
         assert (shape["points"], shape["points_before_constraints"]) == (18, 32) and shape["variants"][0]["failed"] == 0 < shape["variants"][0]["ok"], shape
         half = msda_tune.Space("half", "__global__ void half(float *o)\n{\n#if B == 2\n    int x = o;\n#endif\n}\n", knobs={"B": [1, 2]}, args={"o": msda_tune.output("f32", [64])}, grid=1, block=64)
-        found = refused(msda_tune.ToolError, "1 variant of", msda_tune.check, half).results
+        found = refused(msda_tune.ToolError, "type \"int\"", msda_tune.check, half).results
         assert found["shapes"][0]["variants"][0]["failed"] == 1 and found["messages"][0]["line"] == 5 and "type \"int\"" in found["messages"][0]["text"], found
 
 
@@ -242,7 +273,50 @@ def check_tuning(db):
     refused(msda_tune.UsageError, "no_such_shape", msda_tune.tune, "msda", "no_such_shape", gpu="recorded:h200", db=db)
     refused(msda_tune.NoGPUError, "recorded", msda_tune.tune, "msda", db=db)
     error = refused(ZeroDivisionError, "", msda_tune.tune, "msda", "seed48", gpu="recorded:h200", db=db, on_event=lambda _: 1 / 0, progress=False)
-    assert error and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert error and len(error.results.evaluations) >= 1 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    for kind, part, words in ((ValueError, "shapes has none", {"shapes": []}), (TypeError, "shapes=", {"shape": "seed48"}), (TypeError, "--help", {"help": True}), (TypeError, "budget=True", {"budget": True})):
+        refused(kind, part, msda_tune.tune, "msda", gpu="recorded:h200", db=db, **words)
+    clash = dataclasses.replace(best, best="ALGO=x;gpu=1;best_us=2")
+    assert {"knob_gpu": 1, "knob_best_us": 2, "gpu": best.gpu, "speedup": best.speedup}.items() <= tuning._row(clash).items()
+    narrow = msda_tune.Space("k", KERNEL, knobs={"B": [1, 2]}, grid=1, block="B", constraints=["B > 1"], args={"o": msda_tune.output("f32", ["C"])}, lets={"C": "1"}, ini="[nothing]\n")
+    text = str(refused(msda_tune.ToolError, "k.ini", msda_tune.tune, narrow, gpu="recorded:h200", db=db))
+    assert "of space.text(): [nothing]" in text and tempfile.gettempdir() not in text, text
+
+
+def check_ends_together(folder):
+    """The tool ends with the process that called tune, however that ends; the folder that it leaves is removed by the next call."""
+    (folder / "tmp").mkdir(parents=True)
+    script = "import msda_tune, sys; msda_tune.tune('msda', ['seed48', 'detr_enc_b1'], gpu='recorded:h200', strategy='exhaustive', db=sys.argv[1], on_event=lambda e: print(e, flush=True))"
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
+        db = folder / f"{number}.sqlite"
+        child = subprocess.Popen([sys.executable, "-c", script, db], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(folder / "tmp")})
+        child.stdout.readline()
+        child.send_signal(number)
+        child.wait()
+        limit = time.monotonic() + 120
+        state = "running"
+        while state == "running" and time.monotonic() < limit:
+            time.sleep(0.05)
+            with contextlib.closing(sqlite3.connect(db)) as asked:
+                (state,), = asked.execute("SELECT state FROM session")
+        assert state == "interrupted", (number, state)
+    assert len(list((folder / "tmp").glob("msda-tune-*"))) >= 1
+    before, tempfile.tempdir = tempfile.tempdir, str(folder / "tmp")
+    with tuning.temporary_folder() as mine, tuning.temporary_folder() as another:
+        assert {path.name for path in (folder / "tmp").iterdir()} == {pathlib.Path(mine).name, pathlib.Path(another).name}
+    assert not list((folder / "tmp").iterdir())
+    tempfile.tempdir = before
+
+
+def check_where_the_tool_is():
+    named, here = os.environ["MSDA_TUNE"], os.getcwd()
+    try:
+        os.environ["MSDA_TUNE"] = os.path.relpath(named)
+        os.chdir("/")
+        assert os.path.samefile(msda_tune.tool(), named)
+    finally:
+        os.chdir(here)
+        os.environ["MSDA_TUNE"] = named
 
 
 def check_interrupt(db):
@@ -254,6 +328,9 @@ def check_interrupt(db):
     found = refused(msda_tune.Interrupted, "kept", msda_tune.tune, "msda", "seed48", gpu="recorded:h200", strategy="exhaustive", db=db, on_event=strike, progress=False).results
     result, = found
     assert result.interrupted and 3 <= result.evaluated < 3000 and result.best_us > 0, result
+    late = refused(msda_tune.Interrupted, "kept", msda_tune.tune, "msda", "seed48", gpu="recorded:h200", budget=2, db=db, progress=False,
+                   on_event=lambda event: os.kill(os.getpid(), signal.SIGINT) if isinstance(event, msda_tune.Result) else None).results
+    assert len(late) == 1, late  # the tool had ended
     again, = msda_tune.tune("msda", "seed48", gpu="recorded:h200", strategy="exhaustive", budget=3, db=db, progress=False)
     assert again.known == again.evaluated >= 3, again
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -271,7 +348,7 @@ def check_arrays_on_a_gpu(db):
     assert best.ok == 6 and best.failed == 0 and best.knobs["BLOCK"] in (64, 128, 256), best
     wrong = array("f", right)
     wrong[77] += 1000
-    error = refused(msda_tune.NothingFoundError, "", msda_tune.tune, vector_add(wrong), budget=6, db=db, jobs=1, progress=False)
+    error = refused(msda_tune.NothingFoundError, ": wrong_result: ", msda_tune.tune, vector_add(wrong), budget=6, db=db, jobs=1, progress=False)
     assert {event.outcome for event in error.results.evaluations} == {"wrong_result"}, error.results.evaluations
 
 
@@ -293,8 +370,12 @@ with tempfile.TemporaryDirectory() as scratch:
     check_expressions()
     check_by_the_tool(folder / "counted")
     check_spaces(folder / "spaces")
+    check_refused_spaces()
+    check_extern_c(folder / "c")
     check_port()
+    check_where_the_tool_is()
     check_tuning(folder / "t.sqlite")
+    check_ends_together(folder / "together")
     check_interrupt(folder / "i.sqlite")
     check_arrays_on_a_gpu(folder / "g.sqlite")
     os.environ["MSDA_TUNE_DB"] = str(folder / "page.sqlite")
