@@ -174,6 +174,8 @@ def check_misses(folder):
     with tunelookup.open(count_misses=True) as library:
         plan = library.prepare(h200, "softmax", ["ROWS", "COLUMNS"])
         plan.find_many([(77, 33)] * 5)
+        del plan  # what it has counted stays
+        library.prepare(h200, "softmax", ["ROWS", "COLUMNS"])
         library.flush_misses(folder / "misses.jsonl")
         refused(tunelookup.ArgumentError, "''", library.flush_misses, "")
         refused(tunelookup.ArgumentError, "SQLite database", library.flush_misses, os.environ["MSDA_TUNE_DB"])

@@ -69,7 +69,7 @@ _driver._driver = lambda: FakeDriver(str(fake))
 
 import tunelookup  # noqa: E402
 import msda_tune.torch as tuned  # noqa: E402  # it imports torch
-from msda_tune.torch import MultiScaleDeformableAttention  # noqa: E402
+from msda_tune.torch import _matmul, MultiScaleDeformableAttention  # noqa: E402
 
 for name, kernels in Library.registered.items():
     wanted = {"schema", "CompositeExplicitAutograd", "Fake", "Autograd"} | ({"AutocastCUDA"} if not name.endswith("backward") else set()) | ({"vmap"} if name != "matmul" else set())
@@ -147,6 +147,13 @@ except FileNotFoundError as error:
 # matmul is torch's until somebody says otherwise
 torch.matmul = lambda a, b: (a, b)
 assert tuned.matmul("a", "b") == ("a", "b")
+# what serves a product depends on both factors' types and devices
+def matrix(dtype="torch.float16", device=0):
+    return types.SimpleNamespace(shape=(64, 64), dtype=dtype, get_device=lambda: device, is_contiguous=lambda: True)
+
+
+keys = [_matmul._Gemm._key(a, b) for a, b in ((matrix(), matrix()), (matrix(), matrix("torch.float32")), (matrix(), matrix(device=1)), (matrix(device=1), matrix()), (matrix("torch.float32"), matrix()))]
+assert len(set(keys)) == len(keys) and keys[0] == _matmul._Gemm._key(matrix(), matrix()), keys
 # a shape that is first seen while a graph is captured
 torch.cuda.is_current_stream_capturing = lambda: True
 try:

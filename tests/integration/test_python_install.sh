@@ -59,6 +59,15 @@ cmp "$scratch"/wheels/*.whl "$scratch"/again/*.whl || fail "the same sources mak
 wheel "$scratch/plain" && [ -f "$scratch/plain/msda_tune-$version-py3-none-any.whl" ] || fail "a wheel of the packages alone: $(tail -3 "$scratch/pip.txt")"
 wheel "$scratch/bad" --config-settings prefix="$source" && fail "a wheel of a folder that has no library"
 grep -q "has no lib/libtunelookup.so.1, bin/msda-tune; expected" "$scratch/pip.txt" || fail "for a folder without a library pip says $(tail -3 "$scratch/pip.txt")"
+for from in "$(dirname "$build")" "$scratch"; do # a relative prefix counts from where pip is called
+  (cd "$from" && wheel "$scratch/relative" --config-settings prefix="$(realpath --relative-to="$from" "$build")") || fail "a relative prefix from $from: $(tail -3 "$scratch/pip.txt")"
+  cmp "$scratch"/wheels/*.whl "$scratch"/relative/*.whl || fail "a relative prefix from $from makes another wheel"
+done
+wheel "$scratch/bad" --config-settings prefx="$build" && fail "a wheel with a setting that is none"
+grep -q "prefx: unknown; expected prefix=FOLDER" "$scratch/pip.txt" || fail "for a setting that is none pip says $(tail -3 "$scratch/pip.txt")"
+"$scratch/venv/bin/pip" install -e "$source/python" >"$scratch/pip.txt" 2>&1 || fail "pip install -e: $(tail -3 "$scratch/pip.txt")"
+(cd "$scratch" && venv/bin/python -c "import msda_tune, sys; sys.exit(not msda_tune.__file__.startswith('$source/python/'))") || fail "an editable installation is not of the source folder"
+"$scratch/venv/bin/pip" uninstall -y msda-tune >"$scratch/pip.txt" 2>&1 || fail "pip uninstall: $(tail -3 "$scratch/pip.txt")"
 "$scratch/venv/bin/pip" install "$scratch"/wheels/*.whl >"$scratch/pip.txt" 2>&1 || fail "pip install: $(tail -3 "$scratch/pip.txt")"
 answers "$scratch/venv/bin/python" "$scratch/venv"
 "$scratch/venv/bin/pip" install --force-reinstall "$scratch"/plain/*.whl >"$scratch/pip.txt" 2>&1 || fail "pip install: $(tail -3 "$scratch/pip.txt")"

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { PROCESSES = 4, THREADS = 3, ROUNDS = 2000, SHAPES = 97, FLUSHES = 20 };
@@ -193,4 +194,34 @@ START_TEST(test_misses_replace_nothing)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_misses", test_processes_and_threads, test_old_shapes_make_room, test_dropped_are_told, test_cut_line, test_misses_replace_nothing)
+/* Plans end in any order; one that has counted waits for its flush. */
+START_TEST(test_released)
+{
+    tunelookup_plan *plans[3], *counted;
+    tunelookup_result r;
+    tunelookup_db *db;
+    struct stat info;
+    lookup_one_row();
+    ck_lookup(tunelookup_open(fixture_db, 0, &db));
+    for (int i = 0; i < 3; i++) ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plans[i]));
+    tunelookup_release(NULL);
+    tunelookup_release(plans[1]);
+    fixture_sql("UPDATE session SET host = 'elsewhere'");
+    ck_lookup(tunelookup_refresh(db));
+    tunelookup_release(plans[0]);
+    ck_lookup(tunelookup_find(plans[2], (const int64_t[]){ 1000, 3, 5 }, &r));
+    tunelookup_release(plans[2]);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plans[0]));
+    ck_lookup(tunelookup_find(plans[0], (const int64_t[]){ 1000, 3, 5 }, &r));
+    tunelookup_close(db);
+    db = open_counting(&counted);
+    ck_lookup(tunelookup_find(counted, (const int64_t[]){ 1000, 3, 5 }, &r));
+    tunelookup_release(counted);
+    ck_lookup(tunelookup_flush_misses(db, misses_path));
+    ck_assert_int_eq(stat(misses_path, &info), 0);
+    ck_assert_int_gt(info.st_size, 0);
+    tunelookup_close(db);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_misses", test_released, test_processes_and_threads, test_old_shapes_make_room, test_dropped_are_told, test_cut_line, test_misses_replace_nothing)

@@ -38,7 +38,7 @@ class _Gemm:
     @staticmethod
     def _key(a: Tensor, b: Tensor) -> tuple[Any, ...]:
         """All that the choice depends on."""
-        return a.shape, b.shape, a.dtype, b.dtype, a.device, b.device, _letter(a) + _letter(b)
+        return a.shape, b.shape, a.dtype, b.dtype, a.get_device(), b.get_device(), _letter(a) + _letter(b)
 
     @staticmethod
     def _run(tuned: _kernels.Tuned, a: Tensor, b: Tensor) -> Tensor:
