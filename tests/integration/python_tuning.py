@@ -222,7 +222,7 @@ class Array(array):
 
 def small_numpy():
     randn = lambda size: Array("d", (random.gauss(0, 1) for _ in range(size)))
-    return types.SimpleNamespace(random=types.SimpleNamespace(randn=randn, rand=randn), float32="f", int32=ctypes.c_int32, zeros_like=lambda like: Array(like.typecode, bytes(4 * len(like))))
+    return types.SimpleNamespace(random=types.SimpleNamespace(randn=randn, rand=randn, seed=random.seed), float32="f", int32=ctypes.c_int32, zeros_like=lambda like: Array(like.typecode, bytes(4 * len(like))))
 
 
 def check_port():
