@@ -422,7 +422,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     if (winner.is_elsewhere) {
-        mt_session_warn(session, "%s: the fastest variant that the database knows is no point of the search space as it is now; the summary tells the fastest that is", target->shape->name);
+        mt_session_warn(session, "%s: the winner that the database knows is no point of the search space as it is now; the summary tells the fastest that is one", target->shape->name);
         MT_TRY(mt_query_fastest(session->store, &filter, INT64_MAX, on_best, &winner, err));
     }
     *best = winner.text;
