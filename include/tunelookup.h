@@ -126,7 +126,7 @@ typedef struct tunelookup_result {
 
 /* One kernel launch, evaluated for the asked shape and the prepared device. */
 typedef struct tunelookup_launch_info {
-    const char *entry;             /* kernel symbol; valid until close */
+    const char *entry;             /* the kernel's C or C++ name, as nvrtcAddNameExpression takes it; in a cubin of the tool tunelookup_symbol of it; valid until close */
     uint32_t grid[3], block[3];
     uint32_t cluster[3];           /* 0,0,0 = no cluster attribute */
     uint32_t smem_bytes;           /* dynamic; above 48 KiB opt in */
@@ -214,6 +214,10 @@ TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *r
 /* The variant's cubin, compiled for the asked shape or for a tuned one with the same baked values, for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
  * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
 TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
+
+/* The name in a cubin that tunelookup_cubin gave, for cuModuleGetFunction and cuModuleGetGlobal, of a launch's entry or of a variable: of C++ names another than in the source. A text of the cubin,
+ * or `name` itself, as for extern "C". */
+TUNELOOKUP_API const char *tunelookup_symbol(const void *cubin, size_t bytes, const char *name);
 
 /* How it matched, on which row, why not better, expected slowdown, provenance: a few lines of text. Returns the length needed without the NUL; writes at most size. */
 TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size);

@@ -568,6 +568,7 @@ typedef struct mt_lookup_cubin {     /* pushed to a list that only grows */
     size_t bytes;
     unsigned char *data;             /* 16-byte aligned */
 } mt_lookup_cubin;
+typedef struct mt_lookup_kept_text { struct mt_lookup_kept_text *next; char text[]; } mt_lookup_kept_text; /* the same */
 
 struct tunelookup_plan {
     tunelookup_plan *next;
@@ -591,6 +592,7 @@ struct tunelookup_db {
     size_t file_count;
     tunelookup_plan *plans;
     _Atomic(mt_lookup_cubin *) cubins;
+    _Atomic(mt_lookup_kept_text *) texts; /* entries with values in the place of ${NAME} */
 };
 
 #endif

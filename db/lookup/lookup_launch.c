@@ -112,6 +112,29 @@ tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_looku
     return TUNELOOKUP_OK;
 }
 
+/* The same text once: as many are kept as there are entries with other values. Two threads may keep the same one. */
+static const char *keep_text(tunelookup_db *db, const char *text)
+{
+    for (const mt_lookup_kept_text *at = atomic_load_explicit(&db->texts, memory_order_acquire); at; at = at->next)
+        if (strcmp(at->text, text) == 0) return at->text;
+    mt_lookup_kept_text *kept = mt_lookup_alloc(sizeof *kept + strlen(text) + 1);
+    if (!kept) return NULL;
+    strcpy(kept->text, text);
+    kept->next = atomic_load(&db->texts);
+    while (!atomic_compare_exchange_weak(&db->texts, &kept->next, kept)) continue;
+    return kept->text;
+}
+
+/* ${NAME} in an entry, which only what a caller is given needs. */
+static tunelookup_status expand_entry(const mt_lookup_env *env, tunelookup_launch_info *launch)
+{
+    char text[1024];
+    if (!strstr(launch->entry, "${")) return TUNELOOKUP_OK;
+    if (!mt_lookup_env_expand(env, launch->entry, text, sizeof text)) return mt_lookup_fail(TUNELOOKUP_ERR_VALUE, "entry %s: a name in it has no value", launch->entry);
+    launch->entry = keep_text(env->answers->db, text);
+    return launch->entry ? TUNELOOKUP_OK : mt_lookup_no_memory();
+}
+
 /* Why this launch can't be computed: the first of its programs that fails. */
 static tunelookup_status fail_value(const char *kind, int index, mt_program_status status, const char *rule)
 {
@@ -132,5 +155,5 @@ tunelookup_status tunelookup_launch(const tunelookup_result *result, int index, 
     status = mt_lookup_env_launch(&env, list.items[index], launch, &rule);
     if (status != MT_PROGRAM_OK || rule) return fail_value("launch", index, status, rule);
     if (launch->carveout_percent < 0 && index < MT_LOOKUP_CARVEOUTS) launch->carveout_percent = env.answers->rows[result->row_]->carveouts[index];
-    return TUNELOOKUP_OK;
+    return expand_entry(&env, launch);
 }

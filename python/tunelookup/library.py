@@ -45,7 +45,7 @@ class Dtype(enum.IntEnum):
 class Launch:
     """One kernel launch, evaluated for the asked shape and device. Launches are made in order; those with is_prepare once after the inputs change."""
 
-    entry: str                 #: kernel symbol
+    entry: str                 #: C or C++ name; `Result.symbol` says what it is called in the code
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int] | None
@@ -193,6 +193,10 @@ class Answer:
     def cubin(self) -> bytes:
         """The variant's code for cuModuleLoadData, checked (hash, image, architecture). NotFoundError where none is stored, CubinNotAllowedError for a user's file without user_cubins."""
         return ctypes.string_at(*self._plan.library._calls().cubin(self._result))
+
+    def symbol(self, cubin: bytes, name: str) -> str:
+        """What a launch's entry, or a variable, is called in that code: of C++ names another than in the source."""
+        return self._plan.library._calls().symbol(cubin, name)
 
     def explain(self) -> str:
         """How it matched, on which row, and why not better: a few lines."""

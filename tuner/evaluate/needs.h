@@ -7,7 +7,7 @@
 #include "tuner/space/launch/plan.h"
 
 typedef struct mt_needed_kernel {
-    const char *entry;
+    char *entry;            /* owned */
     const char *algorithm;  /* that launches it, for messages; NULL = the reference, or an input */
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
@@ -21,7 +21,7 @@ typedef struct mt_needed_variable {
     uint64_t bytes;
 } mt_needed_variable;
 
-typedef struct mt_needs {   /* names are the spec's */
+typedef struct mt_needs {   /* other names are the spec's */
     mt_needed_kernel *kernels;
     mt_needed_variable *variables;
     size_t kernel_count, variable_count;

@@ -51,7 +51,7 @@ static void ready_one(mt_gpu_trial *trial, const mt_plan_launch *launch, mt_read
 {
     mt_strbuf why = {0};
     CUresult code = CUDA_SUCCESS;
-    switch (mt_ready_make(trial->gpu, trial->module, &trial->plan, launch, ready, &code, &why)) {
+    switch (mt_ready_make(trial->gpu, &trial->module, &trial->plan, launch, ready, &code, &why)) {
     case MT_REFUSAL_NONE: break;
     case MT_REFUSAL_LOAD: mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "%s", mt_strbuf_text(&why)); break;
     case MT_REFUSAL_ILLEGAL: mt_outcome_set(trial->outcome, MT_OUTCOME_ILLEGAL, "%s", mt_strbuf_text(&why)); break;
@@ -118,7 +118,7 @@ static void note_launches(mt_gpu_trial *trial)
         const mt_ready *ready = &trial->launches[i];
         const mt_plan_launch *plan = ready->plan;
         mt_strbuf_add(json, i ? ",{\"entry\":" : "{\"entry\":");
-        mt_strbuf_add_json(json, plan->entry);
+        mt_strbuf_add_json(json, ready->symbol);
         add_size(json, "grid", plan->grid);
         add_size(json, "block", plan->block);
         if (plan->cluster[0]) add_size(json, "cluster", plan->cluster);
@@ -135,9 +135,9 @@ static void note_launches(mt_gpu_trial *trial)
 static void trial_free(mt_gpu_trial *trial)
 {
     mt_binding_free(&trial->binding);
-    if (trial->module) {
+    if (trial->module.code) {
         trial->gpu->cuda.cuStreamSynchronize(trial->gpu->stream); /* a refused variant may have launches queued */
-        trial->gpu->cuda.cuModuleUnload(trial->module);
+        mt_module_unload(trial->gpu, &trial->module);
     }
     mt_free(trial->launches);
     mt_free(trial->prepares);

@@ -64,7 +64,7 @@ static mt_status launch_one(mt_gpu *gpu, const mt_plan *plan, const mt_plan_laun
     mt_ready ready;
     mt_strbuf why = {0};
     CUresult code = CUDA_SUCCESS;
-    switch (mt_ready_make(gpu, gpu->subject.support, plan, launch, &ready, &code, &why)) {
+    switch (mt_ready_make(gpu, &gpu->subject.support, plan, launch, &ready, &code, &why)) {
     case MT_REFUSAL_NONE:
         code = mt_binding_launch(gpu, binding, plan, &ready);
         if (code == CUDA_SUCCESS) code = gpu->cuda.cuStreamSynchronize(gpu->stream);
@@ -192,7 +192,7 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     CUresult code = CUDA_SUCCESS;
     CUdeviceptr *address = NULL;
     if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
-    if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
+    if (!gpu->subject.support.code) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
     MT_TRY(mt_plan_reference(env, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
     if (!address) {
@@ -202,7 +202,7 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     MT_TRY(make_buffers(gpu, request->spec, &plan, set, address, err));
     MT_TRY(mt_binding_make(gpu, request->spec, &plan, address, &binding, &code, &why, err));
     MT_TRY_CU(code, mt_strbuf_text(&why));
-    MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, gpu->subject.support, set, true, &why), "filling variables");
+    MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, &gpu->subject.support, set, true, &why), "filling variables");
     if (why.length) {
         st = MT_FAIL(err, MT_ERR_SPEC, "%s", mt_strbuf_text(&why));
         goto done;

@@ -158,8 +158,8 @@ bool mt_trial_is_yardstick(const mt_gpu_trial *trial)
 static mt_status fill_constants(mt_gpu_trial *trial)
 {
     mt_strbuf why = {0};
-    if (!trial->module) return MT_OK;
-    CUresult code = mt_constants_fill(trial->gpu, trial->spec, &trial->plan, trial->module, trial->set, !mt_trial_is_yardstick(trial), &why);
+    if (!trial->module.code) return MT_OK;
+    CUresult code = mt_constants_fill(trial->gpu, trial->spec, &trial->plan, &trial->module, trial->set, !mt_trial_is_yardstick(trial), &why);
     if (code != CUDA_SUCCESS) mt_trial_fault(trial, code, "filling variables");
     else if (why.length) mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "%s", mt_strbuf_text(&why));
     mt_strbuf_free(&why);

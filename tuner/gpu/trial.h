@@ -11,7 +11,7 @@ typedef struct mt_gpu_trial {
     const mt_evaluate_request *request;
     const mt_spec *spec;
     mt_plan plan;
-    CUmodule module;
+    mt_module module;
     mt_ready *launches, *prepares; /* as many as the plan has */
     bool *is_prepared;             /* per argument: scratch that [prepare] fills; it keeps its contents between runs */
     mt_input_set *set;             /* whose addresses are bound; NULL = none */

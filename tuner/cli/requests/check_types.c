@@ -16,14 +16,14 @@ typedef struct checking {
     mt_strbuf *out;
 } checking;
 
-/* The kernel of this name in compiled code; NULL: none, or several under conditions. *file: where it stands. */
+/* The kernel of this name, its own or in compiled code; NULL: none, or several, as overloads are and what stands under conditions. *file: where it stands. */
 static const mt_signature *find_kernel(const checking *c, const char *entry, const char **file)
 {
     const mt_signature *found = NULL;
     for (size_t i = 0; i < c->source->file_count; i++) {
         for (size_t k = 0; k < c->signatures[i].count; k++) {
             const mt_signature *kernel = &c->signatures[i].items[k];
-            if (!kernel->symbol || strcmp(kernel->symbol, entry) != 0) continue;
+            if (strcmp(kernel->name, entry) != 0 && (!kernel->symbol || strcmp(kernel->symbol, entry) != 0)) continue;
             if (found) return NULL;
             found = kernel;
             *file = c->source->files[i].path;

@@ -117,6 +117,14 @@ static mt_status plan_cluster(mt_planner *planner, const char *title, mt_plan_la
     return st;
 }
 
+/* One that reads an inactive knob names no kernel. */
+static mt_status plan_entry(mt_planner *planner, const char *title, const char *default_entry, mt_plan_launch *launch)
+{
+    const char *text = launch->from->entry ? launch->from->entry : default_entry;
+    mt_status st = text ? mt_env_expand(planner->env, text, &launch->entry, planner->err) : MT_OK; /* none: of a reference that a file holds */
+    return st == MT_ERR_NOT_FOUND ? mt_planner_refuse(planner, "%s has the entry %s, which reads an inactive knob", title, text) : st;
+}
+
 static mt_status plan_launch(mt_planner *planner, const char *kind, const char *default_entry, mt_plan_launch *launch)
 {
     mt_status st = MT_OK;
@@ -124,7 +132,7 @@ static mt_status plan_launch(mt_planner *planner, const char *kind, const char *
     int64_t value = 0;
     char title[160];
     launch_title(from, kind, title, sizeof title);
-    launch->entry = from->entry ? from->entry : default_entry;
+    MT_TRY(plan_entry(planner, title, default_entry, launch));
     launch->carveout_percent = -1;
     MT_TRY(three(planner, title, "grid", &from->grid, grid_limits, launch->grid));
     MT_TRY(three(planner, title, "block", &from->block, block_limits, launch->block));
@@ -273,11 +281,17 @@ mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
     return st;
 }
 
+static void launches_free(mt_plan_launch *launches, size_t count)
+{
+    for (size_t i = 0; launches && i < count; i++) mt_free(launches[i].entry);
+    mt_free(launches);
+}
+
 void mt_plan_free(mt_plan *plan)
 {
     for (size_t i = 0; plan->args && i < plan->arg_count; i++) mt_free(plan->args[i].maps);
     mt_free(plan->args);
-    mt_free(plan->launches);
-    mt_free(plan->prepares);
+    launches_free(plan->launches, plan->launch_count);
+    launches_free(plan->prepares, plan->prepare_count);
     *plan = (mt_plan){ 0 };
 }

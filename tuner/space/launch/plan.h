@@ -36,7 +36,7 @@ typedef struct mt_plan_arg {
 
 typedef struct mt_plan_launch {
     const mt_launch *from;
-    const char *entry;
+    char *entry;              /* the kernel's C or C++ name, values in the place of ${NAME}; owned */
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0 = none */
     uint32_t smem_bytes;
     int32_t carveout_percent; /* −1 = chosen by the tool from the occupancy */

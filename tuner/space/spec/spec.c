@@ -140,7 +140,7 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
     }
     spec->reference_is_default = strcmp(value, "default") == 0; /* a keyword of C: no function has the name */
     if (spec->reference_is_default) return MT_OK;
-    if (!mt_text_is_identifier(value, strlen(value))) {
+    if (!mt_is_kernel_name(value)) {
         return mt_reader_fail(reader, err, entry->line, "reference = %s: expected the name of a __global__ function, file:PATH.npy, or default (the default variant's own output)", value);
     }
     return mt_parse_text(reader, rule, entry, value, object, err);

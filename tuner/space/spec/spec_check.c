@@ -113,7 +113,8 @@ uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 {
     return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
-           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when);
+           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when) |
+           mt_scope_knobs_of_text(spec, launch->entry);
 }
 
 /* ---- arguments ---- */
@@ -301,6 +302,13 @@ done:
 
 /* ---- texts with ${…} and names of algorithms ---- */
 
+static mt_status check_entries(mt_reader *reader, const mt_launch *launches, size_t count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && i < count; i++) st = mt_scope_check_text(reader, launches[i].entry_line, launches[i].entry, err);
+    return st;
+}
+
 static mt_status check_texts(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -312,7 +320,12 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         const mt_ini_section *section = reader->sections[MT_SECTION_ALGORITHM][i];
         options = mt_ini_find(section, "options");
         MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->algorithms[i].options, err));
+        MT_TRY(mt_scope_check_text(reader, spec->algorithms[i].entry_line, spec->algorithms[i].entry, err));
     }
+    MT_TRY(check_entries(reader, spec->launches, spec->launch_count, err));
+    MT_TRY(check_entries(reader, spec->prepares, spec->prepare_count, err));
+    MT_TRY(mt_scope_check_text(reader, spec->reference_line, spec->reference, err));
+    st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, spec->reference), "the reference runs without a variant", err);
 done:
     return st;
 }

@@ -81,6 +81,9 @@ typedef struct mt_range { double low, high; bool low_open; } mt_range;
 mt_status mt_parse_text(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
 mt_status mt_parse_options(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);    /* char *, quotes included */
 mt_status mt_parse_identifier(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *); /* char * */
+mt_status mt_parse_entry(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);      /* char *, a kernel's name */
+mt_status mt_parse_variable(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);   /* char *, with :: */
+bool mt_is_kernel_name(const char *text);
 mt_status mt_parse_path(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
 mt_status mt_parse_bool(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool */
 mt_status mt_parse_flag(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool, by choices */

@@ -161,19 +161,28 @@ static bool is_knob(const mt_spec *spec, const char *name, size_t length)
     return false;
 }
 
-/* Whether compiler options read nothing but knobs. */
-static bool reads_knobs_alone(const mt_spec *spec, const char *options)
+/* Whether a text of the compiler's reads nothing but knobs. */
+static bool reads_knobs_alone(const mt_spec *spec, const char *text)
 {
-    for (const char *at = options ? strstr(options, "${") : NULL; at; at = strstr(at + 2, "${")) {
+    for (const char *at = text ? strstr(text, "${") : NULL; at; at = strstr(at + 2, "${")) {
         if (!is_knob(spec, at + 2, strcspn(at + 2, "}"))) return false;
     }
     return true;
 }
 
+static bool entries_read_knobs_alone(const mt_spec *spec, const mt_algorithm *algorithm)
+{
+    for (size_t i = 0; i < spec->launch_count; i++)
+        if (!reads_knobs_alone(spec, spec->launches[i].entry)) return false;
+    for (size_t i = 0; i < spec->prepare_count; i++)
+        if (!reads_knobs_alone(spec, spec->prepares[i].entry)) return false;
+    return reads_knobs_alone(spec, algorithm->entry);
+}
+
 /* The shape's values that the variant's code depends on, where that is not all of them: a cubin serves every shape that has the same. */
 static void add_baked(mt_strbuf *out, const mt_spec *spec, const mt_algorithm *variant)
 {
-    if (variant->bake_all || !reads_knobs_alone(spec, spec->options) || !reads_knobs_alone(spec, variant->options)) return;
+    if (variant->bake_all || !reads_knobs_alone(spec, spec->options) || !reads_knobs_alone(spec, variant->options) || !entries_read_knobs_alone(spec, variant)) return;
     begin_list(out, "bakes");
     for (size_t i = 0, count = 0; i < variant->bake_count; i++) {
         if (!shape_value(spec, variant->bake[i], strlen(variant->bake[i]))) continue;

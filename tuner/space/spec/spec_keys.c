@@ -62,7 +62,7 @@ static const mt_key_rule workload_rules[] = { /* and free names */
     NAMES(mt_workload, "default", mt_parse_bool, is_default, NULL),
 };
 static const mt_key_rule algorithm_rules[] = {
-    NAMES(mt_algorithm, "entry", mt_parse_identifier, entry, NULL),
+    NAMES(mt_algorithm, "entry", mt_parse_entry, entry, NULL),
     NAMES(mt_algorithm, "doc", mt_parse_text, doc, NULL),
     NAMES(mt_algorithm, "options", mt_parse_options, options, NULL),
     NAMES(mt_algorithm, "yardstick", mt_parse_bool, is_yardstick, NULL),
@@ -84,7 +84,7 @@ static const mt_key_rule tensor_rules[] = {
     NEEDED(mt_arg, "role", mt_parse_choice, role, roles),
     NEEDED(mt_arg, "dtype", mt_parse_dtype_text, dtype_text, NULL),
     LATER(mt_arg, "init", mt_parse_init, init, NULL),
-    NAMES(mt_arg, "constant", mt_parse_identifier, constant, NULL),
+    NAMES(mt_arg, "constant", mt_parse_variable, constant, NULL),
     NAMES(mt_arg, "rtol", mt_parse_double, rtol, &tolerance),
     NAMES(mt_arg, "worst", mt_parse_double, worst, &tolerance),
     NAMES(mt_arg, "atol", mt_parse_double, atol, &tolerance),
@@ -112,7 +112,7 @@ static const mt_key_rule scalar_rules[] = {
     NEEDED_LATER(mt_arg, "value", mt_parse_scalar_value, value, NULL),
 };
 static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
-    NAMES(mt_launch, "entry", mt_parse_identifier, entry, NULL),
+    NAMES(mt_launch, "entry", mt_parse_entry, entry, NULL),
     NAMES(mt_launch, "cooperative", mt_parse_bool, cooperative, NULL),
     NAMES(mt_launch, "programmatic", mt_parse_bool, programmatic, NULL),
     NAMES(mt_launch, "resident", mt_parse_bool, resident, NULL),
