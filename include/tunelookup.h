@@ -105,7 +105,7 @@ enum { TUNELOOKUP_MAX_VALUES = 40 };
 /* The answer: a value; copy it freely. The caller sets nothing. Members under "private" are not for callers. */
 typedef struct tunelookup_result {
     tunelookup_match match;
-    int32_t launch_count;          /* launches to make, in order; prepare launches come first */
+    int32_t launch_count;          /* launches to make, in order; prepare launches come first, finish launches last */
     int32_t arg_count;             /* arguments that tunelookup_arg describes */
     int32_t validated;             /* 1: the row was checked against the reference (always, except for DEFAULT) */
     double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
@@ -135,7 +135,8 @@ typedef struct tunelookup_launch_info {
     int32_t is_prepare;            /* run once after the inputs change, not at every call */
     int32_t arg_count;             /* kernel parameters */
     int32_t args[32];              /* their indices for tunelookup_arg */
-    int32_t reserved_[8];
+    int32_t is_finish;             /* makes outputs of what the calls left; needed where the outputs are read, and no part of the measured time */
+    int32_t reserved_[7];
 } tunelookup_launch_info;
 
 typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2 } tunelookup_arg_kind;

@@ -13,7 +13,7 @@ static bool is_replaced(const mt_lookup_model *model, const mt_lookup_model_laun
 {
     for (uint32_t i = 0; i < model->launch_count; i++) {
         const mt_lookup_model_launch *other = &model->launches[i];
-        if (other->variant == algo && other->number == general->number && other->is_prepare == general->is_prepare) return true;
+        if (other->variant == algo && other->number == general->number && other->phase == general->phase) return true;
     }
     return false;
 }
@@ -84,7 +84,7 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
     mt_program_status st;
     int64_t smem = 0, carveout = -1, blocks_per_sm = 0;
     *rule = NULL;
-    *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->is_prepare, .arg_count = from->arg_count };
+    *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->phase == MT_LOOKUP_PREPARE, .is_finish = from->phase == MT_LOOKUP_FINISH, .arg_count = from->arg_count };
     info->entry = from->entry ? from->entry : env->answers->model.variants[env->variant->algo].entry;
     memcpy(info->args, from->args, (size_t)from->arg_count * sizeof *from->args);
     if ((st = three(env, &from->grid, grid_limits, info->grid, rule)) != MT_PROGRAM_OK) return st;

@@ -43,7 +43,7 @@ class Dtype(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """One kernel launch, evaluated for the asked shape and device. Launches are made in order; those with is_prepare once after the inputs change."""
+    """One kernel launch, evaluated for the asked shape and device. Launches are made in order; those with is_prepare once after the inputs change, those with is_finish where the outputs are read."""
 
     entry: str                 #: C or C++ name; `Result.symbol` says what it is called in the code
     grid: tuple[int, int, int]
@@ -54,6 +54,7 @@ class Launch:
     cooperative: bool
     programmatic: bool
     is_prepare: bool
+    is_finish: bool
     args: tuple[int, ...]      #: indices into Answer.args, in the order of the kernel's parameters
 
 
@@ -175,7 +176,7 @@ class Answer:
         """The launches to make, in order. ValueRangeError where an expression can't be computed."""
         return [
             Launch(info.entry.decode(), tuple(info.grid), tuple(info.block), tuple(info.cluster) if info.cluster[0] else None, info.smem_bytes,
-                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare),
+                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare), bool(info.is_finish),
                    tuple(info.args[:info.arg_count]))
             for info in self._plan.library._calls().launches(self._result)]
 

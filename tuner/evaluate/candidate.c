@@ -8,7 +8,8 @@
 static char *launched_by(const mt_plan *plan)
 {
     mt_strbuf text = {0};
-    for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(&text, "%s\n", plan->launches[i].entry);
+    for (size_t i = 0; i < plan->launch_count; i++)
+        if (plan->launches[i].from->phase == MT_LAUNCH_TIMED) mt_strbuf_addf(&text, "%s\n", plan->launches[i].entry);
     char *entries = mt_strbuf_take(&text);
     mt_strbuf_free(&text);
     return entries;

@@ -26,15 +26,15 @@ static int entry_line(const mt_spec *spec, const mt_launch *launch, const mt_alg
     return algorithm ? algorithm->entry_line : spec->reference_line;
 }
 
-static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_algorithm *algorithm, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
+static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_algorithm *algorithm, const mt_plan *plan, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < plan->launch_count; i++) {
         mt_needed_kernel *kernel = NULL;
-        const mt_launch *from = launches[i].from;
-        MT_TRY(add_kernel(needs, launches[i].entry, algorithm ? algorithm->name : NULL, from->arg_count, mt_spec_place(spec, from->args_line), &kernel, err));
+        const mt_launch *from = plan->launches[i].from;
+        MT_TRY(add_kernel(needs, plan->launches[i].entry, algorithm ? algorithm->name : NULL, from->arg_count, mt_spec_place(spec, from->args_line), &kernel, err));
         kernel->named = mt_spec_place(spec, entry_line(spec, from, algorithm));
-        kernel->launch = launches[i];
+        kernel->launch = plan->launches[i];
         kernel->launch.entry = kernel->entry;
         kernel->is_made = !algorithm && from->args_line == spec->reference_line;
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
@@ -53,9 +53,8 @@ static mt_status make_room(mt_needs *needs, size_t kernels, size_t variables, mt
 mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt_algorithm *algorithm, mt_needs *needs, mt_error *err)
 {
     mt_status st;
-    MT_TRY(make_room(needs, plan->launch_count + plan->prepare_count, plan->arg_count, err));
-    MT_TRY(add_launches(needs, spec, algorithm, plan, plan->launches, plan->launch_count, err));
-    MT_TRY(add_launches(needs, spec, algorithm, plan, plan->prepares, plan->prepare_count, err));
+    MT_TRY(make_room(needs, plan->launch_count, plan->arg_count, err));
+    MT_TRY(add_launches(needs, spec, algorithm, plan, err));
     for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/constants.c) */
         const mt_arg *arg = &spec->args[i];
         bool is_needed = !plan->args[i].used && !algorithm->is_yardstick;
@@ -70,15 +69,14 @@ mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_
     enum { PARAMETERS = 3, BYTES = 8 }; /* of every kernel that makes an input */
     mt_status st;
     const mt_algorithm *algorithm = spec->reference_is_default ? &spec->algorithms[0] : NULL;
-    MT_TRY(make_room(needs, spec->arg_count + reference->launch_count + reference->prepare_count, 0, err));
+    MT_TRY(make_room(needs, spec->arg_count + reference->launch_count, 0, err));
     for (size_t i = 0; i < spec->arg_count; i++) {
         mt_needed_kernel *kernel = NULL;
         if (spec->args[i].kind != MT_ARG_TENSOR || spec->args[i].init != MT_INIT_KERNEL) continue;
         MT_TRY(add_kernel(needs, spec->args[i].init_kernel, NULL, PARAMETERS, mt_spec_place(spec, spec->args[i].line), &kernel, err));
         for (size_t a = 0; a < PARAMETERS; a++) kernel->bytes[a] = BYTES;
     }
-    MT_TRY(add_launches(needs, spec, algorithm, reference, reference->launches, reference->launch_count, err));
-    st = add_launches(needs, spec, algorithm, reference, reference->prepares, reference->prepare_count, err);
+    st = add_launches(needs, spec, algorithm, reference, err);
 done:
     return st;
 }

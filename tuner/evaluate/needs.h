@@ -27,7 +27,7 @@ typedef struct mt_needs {   /* other names are the spec's */
     size_t kernel_count, variable_count;
 } mt_needs;
 
-/* Of a variant's launches, prepares and constants. `needs` is zeroed. */
+/* Of a variant's launches and constants. `needs` is zeroed. */
 mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt_algorithm *algorithm, mt_needs *needs, mt_error *err);
 /* Of the reference's launches (a zeroed plan: there is none) and of the kernels that make inputs. */
 mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_needs *needs, mt_error *err);

@@ -35,12 +35,11 @@ static mt_status make_tables(mt_gpu_trial *trial, mt_error *err)
 {
     const mt_plan *plan = &trial->plan;
     trial->launches = mt_alloc(plan->launch_count, sizeof *trial->launches);
-    trial->prepares = mt_alloc(plan->prepare_count, sizeof *trial->prepares);
     trial->is_prepared = mt_alloc(plan->arg_count, sizeof *trial->is_prepared);
-    if (!trial->launches || !trial->prepares || !trial->is_prepared) return MT_FAIL(err, MT_ERR_NO_MEMORY, "launches");
-    for (size_t i = 0; i < plan->prepare_count; i++) {
-        const mt_launch *from = plan->prepares[i].from;
-        for (size_t k = 0; k < from->arg_count; k++)
+    if (!trial->launches || !trial->is_prepared) return MT_FAIL(err, MT_ERR_NO_MEMORY, "launches");
+    for (size_t i = 0; i < plan->launch_count; i++) {
+        const mt_launch *from = plan->launches[i].from;
+        for (size_t k = 0; k < from->arg_count && from->phase == MT_LAUNCH_PREPARE; k++)
             if (trial->spec->args[from->args[k]].kind == MT_ARG_TENSOR && trial->spec->args[from->args[k]].role == MT_ROLE_SCRATCH)
                 trial->is_prepared[from->args[k]] = true;
     }
@@ -73,8 +72,6 @@ static mt_status load(mt_gpu_trial *trial, mt_error *err)
     }
     for (size_t i = 0; i < trial->plan.launch_count && mt_trial_good(trial); i++)
         ready_one(trial, &trial->plan.launches[i], &trial->launches[i]);
-    for (size_t i = 0; i < trial->plan.prepare_count && mt_trial_good(trial); i++)
-        ready_one(trial, &trial->plan.prepares[i], &trial->prepares[i]);
 done:
     mt_strbuf_free(&why);
     return st;
@@ -85,6 +82,11 @@ static void keep_larger(uint32_t *kept, uint32_t value)
     if (value > *kept) *kept = value;
 }
 
+static bool is_timed(const mt_ready *ready)
+{
+    return ready->plan->from->phase == MT_LAUNCH_TIMED;
+}
+
 /* The worst over the launches, as outcome.h says. Spills are ptxas's to tell, in the compile log. */
 static void note_resources(mt_gpu_trial *trial)
 {
@@ -92,7 +94,7 @@ static void note_resources(mt_gpu_trial *trial)
     const mt_ready *fewest = NULL;
     for (size_t i = 0; trial->launches && i < trial->plan.launch_count; i++) {
         const mt_ready *ready = &trial->launches[i];
-        if (!ready->function) continue; /* refused, or after one that was */
+        if (!ready->function || !is_timed(ready)) continue; /* without a function: refused, or after one that was */
         keep_larger(&resources->registers, ready->registers);
         keep_larger(&resources->static_smem_bytes, ready->static_smem_bytes);
         keep_larger(&resources->dynamic_smem_bytes, ready->plan->smem_bytes);
@@ -113,11 +115,13 @@ static void add_size(mt_strbuf *json, const char *name, const uint32_t size[3])
 static void note_launches(mt_gpu_trial *trial)
 {
     mt_strbuf *json = &trial->gpu->launch_json;
+    size_t count = 0;
     mt_strbuf_add(json, "{\"launches\":[");
     for (size_t i = 0; i < trial->plan.launch_count; i++) {
         const mt_ready *ready = &trial->launches[i];
         const mt_plan_launch *plan = ready->plan;
-        mt_strbuf_add(json, i ? ",{\"entry\":" : "{\"entry\":");
+        if (!is_timed(ready)) continue;
+        mt_strbuf_add(json, count++ ? ",{\"entry\":" : "{\"entry\":");
         mt_strbuf_add_json(json, ready->symbol);
         add_size(json, "grid", plan->grid);
         add_size(json, "block", plan->block);
@@ -140,7 +144,6 @@ static void trial_free(mt_gpu_trial *trial)
         mt_module_unload(trial->gpu, &trial->module);
     }
     mt_free(trial->launches);
-    mt_free(trial->prepares);
     mt_free(trial->is_prepared);
     mt_plan_free(&trial->plan);
 }
@@ -166,6 +169,7 @@ static mt_status run_twice(mt_gpu_trial *trial, mt_error *err)
     for (int i = 0; i < 2; i++) {
         MT_TRIAL_CU(mt_trial_restore(trial), "running");
         MT_TRIAL_CU(mt_trial_run(trial, &trial->binding), "running");
+        MT_TRIAL_CU(mt_trial_finish(trial), "running");
         MT_TRIAL_CU(trial->gpu->cuda.cuStreamSynchronize(trial->gpu->stream), "running");
     }
 done:

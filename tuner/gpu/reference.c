@@ -207,8 +207,6 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
         st = MT_FAIL(err, MT_ERR_SPEC, "%s", mt_strbuf_text(&why));
         goto done;
     }
-    for (size_t i = 0; i < plan.prepare_count; i++)
-        MT_TRY(launch_one(gpu, &plan, &plan.prepares[i], &binding, err));
     for (size_t i = 0; i < plan.launch_count; i++)
         MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
     MT_TRY(check_traces(gpu, request->spec, set, err));

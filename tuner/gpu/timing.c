@@ -164,7 +164,7 @@ static void judge(run *self)
     mt_outcome *outcome = self->trial->outcome;
     const mt_timing *timing = &outcome->timing;
     if (!(timing->median_ns > 0)) {
-        mt_outcome_set(outcome, MT_OUTCOME_LAUNCH_ERROR, "%s takes no time by the driver's events", self->trial->plan.launches[0].entry);
+        mt_outcome_set(outcome, MT_OUTCOME_LAUNCH_ERROR, "%s takes no time by the driver's events", mt_trial_entry(self->trial));
     } else if (mt_timing_is_hopeless(self->options, timing)) {
         mt_outcome_set(outcome, MT_OUTCOME_CENSORED, "stopped after %u samples: %.2f µs at best, the incumbent %.2f µs", timing->samples, timing->min_ns / 1e3,
             self->options->race_ns / 1e3);

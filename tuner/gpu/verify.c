@@ -182,6 +182,7 @@ static mt_status run_once(mt_gpu_trial *trial, const run_plan *run, mt_error *er
         MT_TRIAL_CU(present(trial, run), run->doing);
         MT_TRIAL_CU(mt_trial_run(trial, &trial->binding), run->doing);
     }
+    MT_TRIAL_CU(mt_trial_finish(trial), run->doing);
     MT_TRIAL_CU(inspect(trial, run, &found), run->doing);
     MT_TRIAL_TRY(judge_bands(trial, &found, run->doing, err));
     judge_inputs(trial, &found, run->doing);

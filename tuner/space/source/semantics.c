@@ -75,9 +75,9 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
     }
 }
 
-static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *launch, mt_strbuf *line)
+static void add_launch(const mt_spec *spec, const mt_launch *launch, mt_strbuf *line)
 {
-    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", kind, launch->algorithm ? launch->algorithm : "*", launch->number,
+    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", mt_launch_phase_names[launch->phase], launch->algorithm ? launch->algorithm : "*", launch->number,
                    launch->entry ? launch->entry : "", launch->cooperative, launch->programmatic);
     for (size_t i = 0; i < launch->arg_count; i++) mt_strbuf_addf(line, "%s%s", i ? "," : "", spec->args[launch->args[i]].name);
     add_list(line, "grid", &launch->grid);
@@ -152,11 +152,7 @@ char *mt_spec_semantics(const mt_spec *spec)
         add_line(&all, &line);
     }
     for (size_t i = 0; i < spec->launch_count; i++) {
-        add_launch(spec, "launch", &spec->launches[i], &line);
-        add_line(&all, &line);
-    }
-    for (size_t i = 0; i < spec->prepare_count; i++) {
-        add_launch(spec, "prepare", &spec->prepares[i], &line);
+        add_launch(spec, &spec->launches[i], &line);
         add_line(&all, &line);
     }
     return joined(&all);

@@ -78,7 +78,7 @@ static mt_status check_section_name(mt_reader *reader, const mt_ini_section *sec
                               section->name,
                               section->kind);
     default:
-        return MT_OK; /* [launch] and [prepare] read their own words */
+        return MT_OK; /* [launch], [prepare] and [finish] read their own words */
     }
 }
 

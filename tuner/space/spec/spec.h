@@ -120,7 +120,12 @@ typedef struct mt_arg {
 } mt_arg;
 bool mt_arg_is_output(const mt_arg *arg); /* a tensor of role out or inout */
 
+/* In the order in which they run; only the middle ones are timed. */
+typedef enum mt_launch_phase { MT_LAUNCH_PREPARE, MT_LAUNCH_TIMED, MT_LAUNCH_FINISH, MT_LAUNCH_PHASES } mt_launch_phase;
+extern const char *const mt_launch_phase_names[MT_LAUNCH_PHASES]; /* as sections are called: prepare, launch, finish */
+
 typedef struct mt_launch {
+    mt_launch_phase phase;
     char *algorithm;      /* NULL = every algorithm; "reference" for the reference */
     int number;
     char *entry;          /* NULL = the algorithm's */
@@ -183,8 +188,7 @@ typedef struct mt_spec {
     mt_param *params;           size_t param_count;      /* params[0] = ALGO */
     mt_constraint *constraints; size_t constraint_count;
     mt_arg *args;               size_t arg_count;
-    mt_launch *launches;        size_t launch_count;
-    mt_launch *prepares;        size_t prepare_count;
+    mt_launch *launches;        size_t launch_count; /* of all phases */
     mt_expr model_flops, model_dram_bytes, model_moved_bytes, model_ops, model_floor_ns; /* program NULL = absent */
     mt_expr model_time_ns; /* what a point is believed to take; of knobs too. Orders points and excludes none, so that no key knows it */
 

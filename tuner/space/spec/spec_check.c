@@ -257,8 +257,8 @@ static mt_status check_algorithm_launches(mt_reader *reader, size_t algorithm, m
     bool has_launch = false, has_output = false;
     for (size_t i = 0; i < spec->launch_count; i++) {
         const mt_launch *launch = &spec->launches[i];
-        if (launch->algorithm && strcmp(launch->algorithm, what->name) != 0) continue;
-        has_launch = true;
+        if (launch->phase == MT_LAUNCH_PREPARE || (launch->algorithm && strcmp(launch->algorithm, what->name) != 0)) continue;
+        has_launch = has_launch || launch->phase == MT_LAUNCH_TIMED;
         has_output = has_output || takes_output(spec, launch);
     }
     if (!has_launch)
@@ -302,13 +302,6 @@ done:
 
 /* ---- texts with ${…} and names of algorithms ---- */
 
-static mt_status check_entries(mt_reader *reader, const mt_launch *launches, size_t count, mt_error *err)
-{
-    mt_status st = MT_OK;
-    for (size_t i = 0; st == MT_OK && i < count; i++) st = mt_scope_check_text(reader, launches[i].entry_line, launches[i].entry, err);
-    return st;
-}
-
 static mt_status check_texts(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -322,8 +315,7 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->algorithms[i].options, err));
         MT_TRY(mt_scope_check_text(reader, spec->algorithms[i].entry_line, spec->algorithms[i].entry, err));
     }
-    MT_TRY(check_entries(reader, spec->launches, spec->launch_count, err));
-    MT_TRY(check_entries(reader, spec->prepares, spec->prepare_count, err));
+    for (size_t i = 0; i < spec->launch_count; i++) MT_TRY(mt_scope_check_text(reader, spec->launches[i].entry_line, spec->launches[i].entry, err));
     MT_TRY(mt_scope_check_text(reader, spec->reference_line, spec->reference, err));
     st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, spec->reference), "the reference runs without a variant", err);
 done:

@@ -155,6 +155,5 @@ void mt_spec_free(mt_spec *spec)
     FREE_EACH(spec->constraints, spec->constraint_count, free_constraint);
     FREE_EACH(spec->args, spec->arg_count, free_arg);
     free_launches(spec->launches, spec->launch_count);
-    free_launches(spec->prepares, spec->prepare_count);
     mt_free(spec);
 }

@@ -174,8 +174,6 @@ static bool entries_read_knobs_alone(const mt_spec *spec, const mt_algorithm *al
 {
     for (size_t i = 0; i < spec->launch_count; i++)
         if (!reads_knobs_alone(spec, spec->launches[i].entry)) return false;
-    for (size_t i = 0; i < spec->prepare_count; i++)
-        if (!reads_knobs_alone(spec, spec->prepares[i].entry)) return false;
     return reads_knobs_alone(spec, algorithm->entry);
 }
 
@@ -282,12 +280,12 @@ static void add_args(mt_strbuf *out, const mt_spec *spec)
     end_list(out);
 }
 
-static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launches, size_t count)
+static void add_launches(mt_strbuf *out, const char *key, const mt_spec *spec, mt_launch_phase phase)
 {
     begin_list(out, key);
-    for (size_t i = 0; i < count; i++) {
-        const mt_launch *launch = &launches[i];
-        if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) continue;
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const mt_launch *launch = &spec->launches[i];
+        if (launch->phase != phase || (launch->algorithm && strcmp(launch->algorithm, "reference") == 0)) continue;
         begin_object(out);
         add_text(out, "variant", launch->algorithm);
         add_int(out, "number", launch->number);
@@ -310,6 +308,11 @@ static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launc
     end_list(out);
 }
 
+static bool has_finish(const mt_spec *spec)
+{
+    return spec->launch_count && spec->launches[spec->launch_count - 1].phase == MT_LAUNCH_FINISH; /* they are the last */
+}
+
 char *mt_spec_json(const mt_spec *spec)
 {
     mt_strbuf out = { 0 };
@@ -323,8 +326,9 @@ char *mt_spec_json(const mt_spec *spec)
     add_conditions(&out, spec);
     add_defaults(&out, spec);
     add_args(&out, spec);
-    add_launches(&out, "launches", spec->launches, spec->launch_count);
-    add_launches(&out, "prepares", spec->prepares, spec->prepare_count);
+    add_launches(&out, "launches", spec, MT_LAUNCH_TIMED);
+    add_launches(&out, "prepares", spec, MT_LAUNCH_PREPARE);
+    if (has_finish(spec)) add_launches(&out, "finishes", spec, MT_LAUNCH_FINISH); /* younger than the others: what is stored without stays as it is */
     add_model(&out, spec);
     mt_strbuf_add(&out, "}");
     char *text = mt_strbuf_take(&out);

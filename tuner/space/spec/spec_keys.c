@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 
 const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shape", "workload", "let", "algorithm", "param", "constraint",
-                                                         "arg", "launch", "prepare", "model" };
+                                                         "arg", "prepare", "launch", "finish", "model" };
 
 static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
 static const mt_choice l2_states[] = { { "cold", MT_L2_COLD }, { "warm", MT_L2_WARM }, { NULL, 0 } };
@@ -111,7 +111,7 @@ static const mt_key_rule scalar_rules[] = {
     NEEDED(mt_arg, "dtype", mt_parse_dtype_text, dtype_text, NULL),
     NEEDED_LATER(mt_arg, "value", mt_parse_scalar_value, value, NULL),
 };
-static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
+static const mt_key_rule launch_rules[] = { /* [launch], [prepare] and [finish] */
     NAMES(mt_launch, "entry", mt_parse_entry, entry, NULL),
     NAMES(mt_launch, "cooperative", mt_parse_bool, cooperative, NULL),
     NAMES(mt_launch, "programmatic", mt_parse_bool, programmatic, NULL),
@@ -150,7 +150,7 @@ static const struct {
     [MT_RULES_TENSOR] = SET("[arg] of kind tensor", tensor_rules),
     [MT_RULES_TENSORMAP] = SET("[arg] of kind tensormap", tensormap_rules),
     [MT_RULES_SCALAR] = SET("[arg] of kind scalar", scalar_rules),
-    [MT_RULES_LAUNCH] = SET("[launch] or [prepare]", launch_rules),
+    [MT_RULES_LAUNCH] = SET("[launch], [prepare] or [finish]", launch_rules),
     [MT_RULES_MODEL] = SET("[model]", model_rules),
 };
 

@@ -17,7 +17,7 @@ static mt_status refuse_key(mt_reader *reader, const mt_ini_section *section, co
 
 static mt_status refuse_sections(mt_reader *reader, mt_error *err)
 {
-    static const mt_section_kind kinds[] = { MT_SECTION_LET, MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_LAUNCH, MT_SECTION_PREPARE };
+    static const mt_section_kind kinds[] = { MT_SECTION_LET, MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_PREPARE, MT_SECTION_LAUNCH, MT_SECTION_FINISH };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!reader->counts[kinds[i]]) continue;
         return mt_reader_fail(reader, err, reader->sections[kinds[i]][0]->line,
