@@ -108,7 +108,7 @@ typedef struct tunelookup_result {
     int32_t launch_count;          /* launches to make, in order; prepare launches come first, finish launches last */
     int32_t arg_count;             /* arguments that tunelookup_arg describes */
     int32_t validated;             /* 1: the row was checked against the reference (always, except for DEFAULT) */
-    double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
+    double median_ns;              /* as measured for the row that matched, on its GPU and shape, of one unit of work where the search space says `per`; NAN = not measured */
     double low_ns, high_ns;        /* its 95 % interval */
     double expected_slowdown;      /* against the best for the asked shape (ARCHITECTURE: on the GPU that was tuned): 1.0 = none expected; NAN = unknown */
     double slowdown_bound;         /* in nine of ten cases the slowdown is no greater, as held-out shapes say; EXACT: as expected_slowdown; NAN = unknown */
@@ -136,7 +136,8 @@ typedef struct tunelookup_launch_info {
     int32_t arg_count;             /* kernel parameters */
     int32_t args[32];              /* their indices for tunelookup_arg */
     int32_t is_finish;             /* makes outputs of what the calls left; needed where the outputs are read, and no part of the measured time */
-    int32_t reserved_[7];
+    int32_t repeat;                /* make it so many times, one after the other; 1 as a rule */
+    int32_t reserved_[6];
 } tunelookup_launch_info;
 
 typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2 } tunelookup_arg_kind;

@@ -188,7 +188,7 @@ typedef struct mt_lookup_model_launch {
     int32_t args[MT_LOOKUP_ARGS];
     int32_t arg_count;
     mt_lookup_model_list grid, block, cluster;
-    const mt_program *smem, *carveout, *when;
+    const mt_program *smem, *carveout, *when, *repeat;
     const mt_program *blocks_per_sm; /* it counts on so many; NULL = on none, or its file is older and does not say */
     int phase;                   /* MT_LOOKUP_PREPARE … */
     bool cooperative, programmatic;
@@ -196,7 +196,7 @@ typedef struct mt_lookup_model_launch {
 } mt_lookup_model_launch;
 
 typedef struct mt_lookup_model {
-    const char *l2;
+    const char *l2, *per;             /* per: units of work of one run, as written: times are of one unit; NULL = of the run */
     bool is_by_default;               /* outputs were compared with what the default variant computes */
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;

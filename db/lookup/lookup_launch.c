@@ -75,14 +75,14 @@ static mt_program_status optional(const mt_lookup_env *env, const mt_program *pr
 {
     if (!program) return MT_PROGRAM_OK;
     mt_program_status status = mt_lookup_env_number(env, program, value);
-    if (status == MT_PROGRAM_OK && (*value < 0 || *value > limit)) *rule = "shared memory, carve-out or blocks per SM are out of range";
+    if (status == MT_PROGRAM_OK && (*value < 0 || *value > limit)) *rule = "shared memory, carve-out, blocks per SM or repeat are out of range";
     return status;
 }
 
 mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule)
 {
     mt_program_status st;
-    int64_t smem = 0, carveout = -1, blocks_per_sm = 0;
+    int64_t smem = 0, carveout = -1, blocks_per_sm = 0, repeat = 1;
     *rule = NULL;
     *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->phase == MT_LOOKUP_PREPARE, .is_finish = from->phase == MT_LOOKUP_FINISH, .arg_count = from->arg_count };
     info->entry = from->entry ? from->entry : env->answers->model.variants[env->variant->algo].entry;
@@ -93,6 +93,9 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
     if ((st = optional(env, from->smem, INT32_MAX, &smem, rule)) != MT_PROGRAM_OK) return st;
     if ((st = optional(env, from->carveout, 100, &carveout, rule)) != MT_PROGRAM_OK) return st;
     if ((st = optional(env, from->blocks_per_sm, 64, &blocks_per_sm, rule)) != MT_PROGRAM_OK) return st;
+    if ((st = optional(env, from->repeat, 1000000, &repeat, rule)) != MT_PROGRAM_OK) return st;
+    if (repeat < 1) *rule = "a launch is repeated less than once";
+    info->repeat = (int32_t)repeat;
     info->smem_bytes = (uint32_t)smem;
     info->carveout_percent = (int32_t)carveout;
     if (!*rule) *rule = mt_lookup_launch_rule(env, from, blocks_per_sm, info);

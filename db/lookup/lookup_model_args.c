@@ -134,6 +134,7 @@ static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lo
     LOOKUP_TRY(mt_lookup_model_program(reader, from, "carveout", &launch->carveout));
     LOOKUP_TRY(mt_lookup_model_program(reader, from, "blocks_per_sm", &launch->blocks_per_sm));
     LOOKUP_TRY(mt_lookup_model_program(reader, from, "when", &launch->when));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "repeat", &launch->repeat));
     if (launch->grid.count < 1 || launch->block.count < 1) st = mt_lookup_model_bad(reader, "a launch has no grid or block");
 done:
     return st;

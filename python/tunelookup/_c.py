@@ -37,7 +37,7 @@ class LaunchInfo(ctypes.Structure):
     _fields_ = [
         ("entry", ctypes.c_char_p), ("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("cluster", ctypes.c_uint32 * 3), ("smem_bytes", ctypes.c_uint32),
         ("carveout_percent", ctypes.c_int32), ("cooperative", ctypes.c_int32), ("programmatic", ctypes.c_int32), ("is_prepare", ctypes.c_int32),
-        ("arg_count", ctypes.c_int32), ("args", ctypes.c_int32 * 32), ("is_finish", ctypes.c_int32), ("reserved_", ctypes.c_int32 * 7)]
+        ("arg_count", ctypes.c_int32), ("args", ctypes.c_int32 * 32), ("is_finish", ctypes.c_int32), ("repeat", ctypes.c_int32), ("reserved_", ctypes.c_int32 * 6)]
 
 
 class ArgInfo(ctypes.Structure):

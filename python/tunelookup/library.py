@@ -55,6 +55,7 @@ class Launch:
     programmatic: bool
     is_prepare: bool
     is_finish: bool
+    repeat: int                #: make it so many times, one after the other
     args: tuple[int, ...]      #: indices into Answer.args, in the order of the kernel's parameters
 
 
@@ -176,7 +177,7 @@ class Answer:
         """The launches to make, in order. ValueRangeError where an expression can't be computed."""
         return [
             Launch(info.entry.decode(), tuple(info.grid), tuple(info.block), tuple(info.cluster) if info.cluster[0] else None, info.smem_bytes,
-                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare), bool(info.is_finish),
+                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare), bool(info.is_finish), info.repeat,
                    tuple(info.args[:info.arg_count]))
             for info in self._plan.library._calls().launches(self._result)]
 

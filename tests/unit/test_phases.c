@@ -69,9 +69,44 @@ START_TEST(what_is_finished_needs_a_launch_and_an_output)
 }
 END_TEST
 
+/* So that variants that do more at once can be compared with those that do less. */
+START_TEST(a_time_is_of_one_unit_of_work)
+{
+    static const char kernel[] = "[kernel]\n";
+    double once = median_of(HEAD LAUNCH("launch 1", "a, b, out"));
+    double thrice = median_of(HEAD LAUNCH("launch 1", "a, b, out") "repeat = 3\n");
+    ck_assert_double_eq_tol(thrice, 3 * once, 0.05 * once);
+    char ini[2048];
+    snprintf(ini, sizeof ini, "[kernel]\nper = BLOCK / 32\n%s", HEAD LAUNCH("launch 1", "a, b, out") "repeat = BLOCK / 32\n" + sizeof kernel - 1);
+    ck_assert_double_eq_tol(median_of(ini), once, 0.05 * once);
+    mt_outcome outcome = outcome_of(ini, "ok");
+    for (size_t i = 0; i < outcome.timing.samples; i++) ck_assert_double_eq_tol(outcome.sample_ns[i], once, 0.05 * once); /* as stored */
+    mt_outcome_free(&outcome);
+}
+END_TEST
+
+START_TEST(counts_have_limits)
+{
+    static const struct { const char *per, *repeat, *says; } cases[] = {
+        {"1", "BLOCK - 128", "[launch 1] repeat is 0: must be from 1 to 1000000"},
+        {"1", "1000001", "[launch 1] repeat is 1000001: must be from 1 to 1000000"},
+        {"BLOCK - 129", "1", "[kernel] per is -1: must be from 1 to"},
+        {"IDLE", "1", "[kernel] per reads an inactive knob"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char ini[2048];
+        snprintf(ini, sizeof ini, "[kernel]\nper = %s\n%s%srepeat = %s\n[param IDLE]\nvalues = 1\nwhen = BLOCK < 0\n", cases[i].per, HEAD + 9, LAUNCH("launch 1", "a, b, out"), cases[i].repeat);
+        mt_outcome outcome = outcome_of(ini, "ok");
+        ck_assert_int_eq(outcome.kind, MT_OUTCOME_ILLEGAL);
+        ck_assert_msg(strstr(outcome.text, cases[i].says), "%s", outcome.text);
+        mt_outcome_free(&outcome);
+    }
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {finishing_is_not_timed_and_is_validated, phases_run_in_their_order, what_is_finished_needs_a_launch_and_an_output};
+    const TTest *const tests[] = {finishing_is_not_timed_and_is_validated, phases_run_in_their_order, what_is_finished_needs_a_launch_and_an_output, a_time_is_of_one_unit_of_work, counts_have_limits};
     fakes_select();
     return unit_run("phases", tests, sizeof tests / sizeof tests[0]);
 }

@@ -129,6 +129,7 @@ static void note_launches(mt_gpu_trial *trial)
         mt_strbuf_addf(json, ",\"smem\":%u,\"carveout\":%d", plan->smem_bytes, ready->carveout_percent);
         if (plan->from->cooperative) mt_strbuf_add(json, ",\"cooperative\":true");
         if (plan->from->programmatic) mt_strbuf_add(json, ",\"programmatic\":true");
+        if (plan->repeat > 1) mt_strbuf_addf(json, ",\"repeat\":%u", plan->repeat);
         mt_strbuf_add(json, "}");
     }
     mt_strbuf_add(json, "]}");

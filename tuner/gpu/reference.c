@@ -66,7 +66,7 @@ static mt_status launch_one(mt_gpu *gpu, const mt_plan *plan, const mt_plan_laun
     CUresult code = CUDA_SUCCESS;
     switch (mt_ready_make(gpu, &gpu->subject.support, plan, launch, &ready, &code, &why)) {
     case MT_REFUSAL_NONE:
-        code = mt_binding_launch(gpu, binding, plan, &ready);
+        for (uint32_t k = 0; k < launch->repeat && code == CUDA_SUCCESS; k++) code = mt_binding_launch(gpu, binding, plan, &ready);
         if (code == CUDA_SUCCESS) code = gpu->cuda.cuStreamSynchronize(gpu->stream);
         if (code != CUDA_SUCCESS) st = mt_gpu_fail(gpu, code, err, launch->entry);
         if (mt_cuda_is_of_the_code(code)) st = MT_ERR_SPEC; /* no other GPU would do better */

@@ -86,9 +86,9 @@ static mt_status add_chunk(run *self, size_t count, mt_error *err)
     }
     bool is_throttled = mt_nvml_throttled(&trial->gpu->nvml);
     if (is_throttled || mt_nvml_limited(&trial->gpu->nvml)) self->limited += (uint32_t)count;
-    double batch = self->batch ? mt_batch_size(self->batch) : 1;
+    double units = (self->batch ? mt_batch_size(self->batch) : 1) * (double)trial->plan.per;
     for (size_t i = 0; i < count; i++)
-        self->samples[self->count++] = (mt_sample){ns[i] / batch, plausible_mhz(trial->gpu, mhz[i]), is_throttled};
+        self->samples[self->count++] = (mt_sample){ns[i] / units, plausible_mhz(trial->gpu, mhz[i]), is_throttled};
 done:
     return st;
 }

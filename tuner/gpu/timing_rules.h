@@ -9,7 +9,7 @@
 #include "tuner/gpu/evaluate_request.h"
 
 typedef struct mt_sample {
-    double ns;          /* of one launch of the variant */
+    double ns;          /* of one unit of work: of one run of the variant, where the file says nothing else */
     double mhz;         /* SM clock during the sample; 0 = unknown */
     bool is_throttled;  /* NVML gave a reason */
 } mt_sample;

@@ -59,7 +59,7 @@ static CUresult run_phase(mt_gpu_trial *trial, mt_launch_phase phase, const mt_b
 {
     CUresult code = CUDA_SUCCESS;
     for (size_t i = 0; i < trial->plan.launch_count; i++)
-        if (trial->plan.launches[i].from->phase == phase) MT_CU(mt_binding_launch(trial->gpu, binding, &trial->plan, &trial->launches[i]));
+        for (uint32_t k = 0; k < trial->plan.launches[i].repeat && trial->plan.launches[i].from->phase == phase; k++) MT_CU(mt_binding_launch(trial->gpu, binding, &trial->plan, &trial->launches[i]));
 done:
     return code;
 }

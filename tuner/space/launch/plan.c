@@ -14,6 +14,7 @@
 /* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };
 static const int64_t block_limits[3] = { 1024, 1024, 64 };
+static const int64_t MOST_REPEATS = 1000000, MOST_UNITS = INT64_C(1000000000000000);
 
 /* ---- the planner ---- */
 
@@ -132,11 +133,23 @@ static mt_status plan_entry(mt_planner *planner, const char *title, const char *
     return st == MT_ERR_NOT_FOUND ? mt_planner_refuse(planner, "%s has the entry %s, which reads an inactive knob", title, text) : st;
 }
 
+/* An expression within limits; *value stays where there is none. */
+static mt_status number(mt_planner *planner, const char *title, const char *what, const mt_expr *expr, int64_t least, int64_t most, int64_t *value)
+{
+    bool inactive = false;
+    if (!expr->program) return MT_OK;
+    mt_status st = mt_env_int(planner->env, expr, value, &inactive, planner->err);
+    if (st != MT_OK) return st;
+    if (inactive) return mt_planner_refuse(planner, "%s%s reads an inactive knob", title, what);
+    if (*value < least || *value > most) return mt_planner_refuse(planner, "%s%s is %" PRId64 ": must be from %" PRId64 " to %" PRId64, title, what, *value, least, most);
+    return MT_OK;
+}
+
 static mt_status plan_launch(mt_planner *planner, const char *default_entry, mt_plan_launch *launch)
 {
     mt_status st = MT_OK;
     const mt_launch *from = launch->from;
-    int64_t value = 0;
+    int64_t value = 0, repeat = 1;
     char title[160];
     launch_title(from, title, sizeof title);
     MT_TRY(plan_entry(planner, title, default_entry, launch));
@@ -162,6 +175,8 @@ static mt_status plan_launch(mt_planner *planner, const char *default_entry, mt_
         if (value < 1 || value > 64) return mt_planner_refuse(planner, "%s blocks_per_sm is %" PRId64 ": must be from 1 to 64", title, value);
         launch->blocks_per_sm = (uint32_t)value;
     }
+    MT_TRY(number(planner, title, " repeat", &from->repeat, 1, MOST_REPEATS, &repeat));
+    launch->repeat = (uint32_t)repeat;
 done:
     return st;
 }
@@ -207,7 +222,7 @@ done:
 static mt_status begin(mt_planner *planner)
 {
     mt_plan *plan = planner->plan;
-    *plan = (mt_plan){ .arg_count = planner->spec->arg_count };
+    *plan = (mt_plan){ .arg_count = planner->spec->arg_count, .per = 1 };
     plan->args = mt_alloc(plan->arg_count, sizeof *plan->args);
     if (!plan->args) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < plan->arg_count; i++) plan->args[i].kind = planner->spec->args[i].kind;
@@ -241,6 +256,7 @@ mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_erro
     mark_used(&planner);
     MT_TRY(plan_args(&planner));
     MT_TRY(plan_launches(&planner, variant->entry));
+    MT_TRY(number(&planner, "[kernel]", " per", &spec->per, 1, MOST_UNITS, &plan->per));
 done:
     if (st != MT_OK) mt_plan_free(plan);
     if (!planner.illegal) return st;

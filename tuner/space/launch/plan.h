@@ -41,11 +41,13 @@ typedef struct mt_plan_launch {
     uint32_t smem_bytes;
     int32_t carveout_percent; /* −1 = chosen by the tool from the occupancy */
     uint32_t blocks_per_sm;   /* that the variant counts on; 0 = not said */
+    uint32_t repeat;          /* times that it is made; at least 1 */
 } mt_plan_launch;
 
 typedef struct mt_plan {
     mt_plan_arg *args;        /* arg_count of the spec, same order */
     size_t arg_count;
+    int64_t per;              /* units of work of a run, at least 1: a time is that of one unit */
     mt_plan_launch *launches; size_t launch_count; /* of all phases, in the order in which they run */
 } mt_plan;
 

@@ -20,7 +20,7 @@ static bool may_stand_in(const mt_source *source, const mt_param *param)
 
 uint64_t mt_knobs_of_expressions(const mt_spec *spec)
 {
-    uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options);
+    uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options) | mt_scope_knobs(spec, &spec->per);
     for (size_t i = 0; i < spec->algorithm_count; i++)
         knobs |= mt_scope_knobs_of_text(spec, spec->algorithms[i].options) | mt_scope_knobs_of_text(spec, spec->algorithms[i].entry);
     for (size_t i = 0; i < spec->arg_count; i++) knobs |= mt_scope_knobs_of_arg(spec, &spec->args[i]);

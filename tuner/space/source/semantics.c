@@ -89,6 +89,7 @@ static void add_launch(const mt_spec *spec, const mt_launch *launch, mt_strbuf *
     /* Younger than the first keys: only where they are used, so that the others' keys stay. */
     if (launch->blocks_per_sm.program) add_expr(line, "blocks_per_sm", &launch->blocks_per_sm);
     if (launch->resident) mt_strbuf_add(line, " resident=1");
+    add_expr(line, "repeat", &launch->repeat);
 }
 
 static void add_algorithm(const mt_algorithm *algorithm, mt_strbuf *line)
@@ -136,6 +137,7 @@ char *mt_spec_semantics(const mt_spec *spec)
     mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : spec->reference_is_default ? "default" : "file");
     if (spec->reference_is_default) add_default(spec, &line, &all);
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
+    add_expr(&line, "per", &spec->per);
     mt_free(options);
     add_line(&all, &line);
     for (size_t i = 0; i < spec->model_let; i++) {

@@ -214,6 +214,7 @@ static mt_status read_all(mt_reader *reader, mt_error *err)
     MT_TRY(mt_read_conditions(reader, err));
     MT_TRY(mt_read_args(reader, err));
     MT_TRY(mt_read_launches(reader, err));
+    MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_KERNEL][0], MT_RULES_KERNEL, MT_PASS_EXPRESSIONS, reader->spec, err));
     MT_TRY(mt_read_model(reader, err));
     MT_TRY(mt_check_spec(reader, err));
 done:

@@ -133,6 +133,7 @@ typedef struct mt_launch {
     size_t arg_count;
     mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
     mt_expr smem, carveout, when;      /* program NULL = absent */
+    mt_expr repeat;                    /* times that it is made, one after the other; program NULL = once */
     mt_expr blocks_per_sm;             /* that the variant counts on; program NULL = it counts on nothing */
     bool cooperative, programmatic;
     bool resident;                     /* blocks wait for each other without a cooperative launch (a persistent kernel with barriers of its own) */
@@ -162,6 +163,7 @@ typedef struct mt_spec {
     bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
     int source_line, reference_line; /* of the keys, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
+    mt_expr per;          /* units of work of one run: all times are of one unit; program NULL = the whole run */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */
     char **include_dirs;  /* resolved */
     int include_line;     /* of the key, for messages */

@@ -113,7 +113,7 @@ uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 {
     return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
-           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when) |
+           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when) | mt_scope_knobs(spec, &launch->repeat) |
            mt_scope_knobs_of_text(spec, launch->entry);
 }
 

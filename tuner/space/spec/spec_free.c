@@ -80,6 +80,7 @@ static void free_launches(mt_launch *launches, size_t count)
         mt_expr_free(&launch->carveout);
         mt_expr_free(&launch->blocks_per_sm);
         mt_expr_free(&launch->when);
+        mt_expr_free(&launch->repeat);
     }
     mt_free(launches);
 }
@@ -120,6 +121,7 @@ static void free_kernel(mt_spec *spec)
     mt_expr_free(&spec->model_moved_bytes);
     mt_expr_free(&spec->model_ops);
     mt_expr_free(&spec->model_floor_ns);
+    mt_expr_free(&spec->per);
 }
 
 /* Frees an array with its elements' own destructor. */

@@ -300,6 +300,7 @@ static void add_launches(mt_strbuf *out, const char *key, const mt_spec *spec, m
         add_expr(out, "carveout", &launch->carveout);
         add_expr(out, "blocks_per_sm", &launch->blocks_per_sm);
         add_expr(out, "when", &launch->when);
+        add_expr(out, "repeat", &launch->repeat);
         add_flag(out, "cooperative", launch->cooperative);
         add_flag(out, "resident", launch->resident);
         add_flag(out, "programmatic", launch->programmatic);
@@ -320,6 +321,7 @@ char *mt_spec_json(const mt_spec *spec)
     add_int(&out, "format", 1);
     add_text(&out, "regime", mt_l2_name(spec->l2));
     if (spec->reference_is_default) add_text(&out, "reference", "default"); /* other references go without saying */
+    if (spec->per.program) add_text(&out, "per", spec->per.source);
     add_shape(&out, spec);
     add_params(&out, spec);
     add_lets(&out, spec, 0, spec->model_let);

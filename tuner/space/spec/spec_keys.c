@@ -43,6 +43,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "options", mt_parse_options, options, NULL),
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
+    LATER(mt_spec, "per", mt_parse_int_expr, per, NULL),
 };
 static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "strategy", mt_parse_identifier, strategy, NULL),
@@ -123,6 +124,7 @@ static const mt_key_rule launch_rules[] = { /* [launch], [prepare] and [finish] 
     LATER(mt_launch, "smem", mt_parse_int_expr, smem, NULL),
     LATER(mt_launch, "carveout", mt_parse_int_expr, carveout, NULL),
     LATER(mt_launch, "blocks_per_sm", mt_parse_int_expr, blocks_per_sm, NULL),
+    LATER(mt_launch, "repeat", mt_parse_int_expr, repeat, NULL),
     LATER(mt_launch, "when", mt_parse_bool_expr, when, NULL),
 };
 static const mt_key_rule model_rules[] = {
