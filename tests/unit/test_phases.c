@@ -104,9 +104,40 @@ START_TEST(counts_have_limits)
 }
 END_TEST
 
+/* What can't win is run once and compared, and then timed until that is certain; what may win makes every run. */
+START_TEST(hopeless_ones_are_not_validated_to_the_end)
+{
+    static const char ini[] = HEAD LAUNCH("launch 1", "a, b, out");
+    static const mt_stage given_up[] = {MT_STAGE_LOAD, MT_STAGE_VALIDATE, MT_STAGE_TIME, MT_STAGE_DONE},
+                          whole[] = {MT_STAGE_LOAD, MT_STAGE_VALIDATE, MT_STAGE_TIME, MT_STAGE_VALIDATE, MT_STAGE_DONE};
+    bench *b = &(bench){0};
+    mt_outcome outcome;
+    open_bench(b, ini, "small");
+    b->timing.race_factor = 1.1;
+    for (int i = 0; i < 2; i++) { /* the first evaluation makes the inputs */
+        GOOD(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &outcome));
+        ck_assert_int_eq(outcome.kind, MT_OUTCOME_OK);
+        mt_outcome_free(&outcome);
+    }
+    ck_assert_uint_eq(b->stage_count, sizeof whole / sizeof *whole);
+    ck_assert_mem_eq(b->stages, whole, sizeof whole);
+    b->timing.race_ns = 1000;
+    GOOD(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &outcome));
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_CENSORED);
+    ck_assert_str_eq(outcome.accuracy.output, "out"); /* of its one run */
+    ck_assert_uint_eq(b->stage_count, sizeof given_up / sizeof *given_up);
+    ck_assert_mem_eq(b->stages, given_up, sizeof given_up);
+    mt_outcome_free(&outcome);
+    GOOD(try_point(b, "ALGO=fake_add;BEHAVIOUR=wrong;BLOCK=128", &outcome)); /* wrong at once */
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_WRONG_RESULT);
+    mt_outcome_free(&outcome);
+    close_bench(b);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {finishing_is_not_timed_and_is_validated, phases_run_in_their_order, what_is_finished_needs_a_launch_and_an_output, a_time_is_of_one_unit_of_work, counts_have_limits};
+    const TTest *const tests[] = {finishing_is_not_timed_and_is_validated, phases_run_in_their_order, what_is_finished_needs_a_launch_and_an_output, hopeless_ones_are_not_validated_to_the_end, a_time_is_of_one_unit_of_work, counts_have_limits};
     fakes_select();
     return unit_run("phases", tests, sizeof tests / sizeof tests[0]);
 }

@@ -35,6 +35,7 @@ mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt
     MT_TRY(mt_plan_make(env, &plan, &candidate->illegal, err));
     if (!candidate->illegal) candidate->illegal = mt_plan_illegal(env, &plan);
     if (candidate->illegal) goto done;
+    candidate->per = plan.per;
     candidate->launched = launched_by(&plan);
     if (!candidate->launched) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");

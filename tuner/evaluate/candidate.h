@@ -10,6 +10,7 @@ typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
     char *launched;     /* entries of the launches, each with a line end: whose resources count */
     mt_needs needs;
+    int64_t per;        /* units of work of a run */
     mt_options options;
 } mt_candidate;
 
