@@ -74,6 +74,7 @@ static CUresult inspect(mt_gpu_trial *trial, const run_plan *run, const slots *f
         const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
         if (reference->base)
             MT_CU(mt_tool_compare(gpu, k, out->data, reference->data, tensor->elements, tensor->dtype, mt_tool_poison_bits(tensor->dtype, run->pass)));
+        if (reference->base && trial->spec->args[arg].may_differ > 0) MT_CU(mt_tool_diff(gpu, MT_SUPPORT_TENSORS + k, out->data, reference->data, tensor->elements, mt_dtype_bytes(tensor->dtype)));
         if (trial->spec->args[arg].any_order && trial->spec->args[arg].spread == 0) continue;
         if (run->compare_runs && trial->spec->args[arg].any_order) MT_CU(mt_tool_spread(gpu, k, out->data, previous->data, tensor->elements, tensor->dtype));
         else if (run->compare_runs) MT_CU(mt_tool_diff(gpu, k, out->data, previous->data, tensor->elements, mt_dtype_bytes(tensor->dtype)));
@@ -140,9 +141,11 @@ static void judge_values(mt_gpu_trial *trial, const slots *found, const char *do
         const mt_arg judged = mt_verify_limits(&trial->spec->args[arg], tensor->dtype);
         mt_verify_note(&judged, result, &trial->outcome->accuracy, &trial->badness);
         if (result->max_index == UINT64_MAX && result->nan_mismatches == 0 && tensor->elements > 0) trial->gpu->subject.vacuous = trial->spec->args[arg].name; /* not one number was compared */
-        if (mt_verify_passes(&judged, tensor->dtype, result)) continue;
+        const uint64_t differing = trial->gpu->report_host->diff_count[MT_SUPPORT_TENSORS + k];
+        if (judged.may_differ > 0 ? mt_verify_few_differ(&judged, tensor, differing) : mt_verify_passes(&judged, tensor->dtype, result)) continue;
         if (text.length) mt_strbuf_add(&text, "; ");
-        mt_verify_describe(&judged, tensor, result, &text);
+        if (judged.may_differ > 0) mt_verify_describe_differing(&judged, tensor, differing, trial->gpu->report_host->diff_first[MT_SUPPORT_TENSORS + k], &text);
+        else mt_verify_describe(&judged, tensor, result, &text);
     }
     if (text.length) mt_outcome_set(trial->outcome, MT_OUTCOME_WRONG_RESULT, "%s (%s)", mt_strbuf_text(&text), doing);
     mt_strbuf_free(&text);

@@ -206,6 +206,8 @@ static mt_status check(const mt_signature *kernel, mt_error *err)
         return MT_FAIL(err, MT_ERR_SPEC, "%s is a template, whose arguments are yours to choose: expected a kernel without them; or write the search space by hand, with `entry = %s<…>`", kernel->name, kernel->name);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const mt_parameter *parameter = &kernel->parameters[i];
+        if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
+            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is a texture or a surface, which search spaces do not have: let the kernel read a `const float *__restrict__` (the same cache)", kernel->name, parameter->name);
         if (parameter->pointers > 1 || !parameter->dtype || (!parameter->pointers && parameter->lanes > 1))
             return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s%s: expected a number, or a pointer to numbers (float, int, __half, float4, …); call it from an extern \"C\" __global__ function that has such parameters",
                            kernel->name, parameter->name, parameter->type, parameter->pointers > 1 ? " **" : parameter->pointers ? " *" : "");

@@ -54,6 +54,7 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
                        (int)arg->init, arg->init_a,
                        arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->atol, arg->any_order, arg->zero_before_each);
         if (arg->spread > 0) mt_strbuf_addf(line, " spread=%.17g", arg->spread); /* only then: other spaces keep their text */
+        if (arg->may_differ > 0) mt_strbuf_addf(line, " may_differ=%.17g", arg->may_differ);
         if (arg->constant) mt_strbuf_addf(line, " constant=%s", arg->constant);
         if (arg->init_bounds.count) add_list(line, "bounds", &arg->init_bounds);
         add_list(line, "shape", &arg->shape);

@@ -80,6 +80,9 @@ static inline bool mt_swizzle_exists(int64_t bytes)
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
 typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP } mt_init_kind;
 
+/* What a scalar of dtype u8 was written as. */
+typedef enum mt_byte_type { MT_BYTE_NONE, MT_BYTE_BOOL, MT_BYTE_E4M3, MT_BYTE_E5M2 } mt_byte_type;
+
 typedef struct mt_expr_list {
     mt_expr *items;
     size_t count;
@@ -98,6 +101,7 @@ typedef struct mt_arg {
     char *init_kernel;
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, atol;
+    double may_differ;        /* integers: the share of elements that may differ from the reference; 0 = rtol, worst and atol say what may */
     bool any_order;           /* bits may differ between runs */
     double spread;            /* any_order: bound on how far two runs differ; 0 = none */
     bool zero_before_each;
@@ -114,6 +118,7 @@ typedef struct mt_arg {
     bool fill_nan;
     int l2_promotion_bytes;   /* 0, 64, 128, 256 */
     /* scalar */
+    mt_byte_type byte_type;
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
     int line;

@@ -137,6 +137,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "rtol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "worst", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "atol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "may_differ", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "spread", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
@@ -151,6 +152,11 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
     }
     if (has_key(reader, index, "spread") && !arg->any_order)
         return mt_reader_fail(reader, err, key_line(reader, index, "spread"), "`spread` of [arg %s]: expected only with order = any: with order = fixed two runs must give the same bits", arg->name);
+    mt_dtype dtype;
+    if (arg->may_differ > 0 && (!mt_dtype_from_name(arg->dtype_text, &dtype) || mt_dtype_is_float(dtype)))
+        return mt_reader_fail(reader, err, key_line(reader, index, "may_differ"), "`may_differ` of [arg %s], whose dtype is %s: expected only of integers; of others rtol, worst and atol say what may differ", arg->name, arg->dtype_text);
+    if (has_key(reader, index, "may_differ") && (has_key(reader, index, "rtol") || has_key(reader, index, "worst") || has_key(reader, index, "atol")))
+        return mt_reader_fail(reader, err, key_line(reader, index, "may_differ"), "`may_differ` of [arg %s] beside rtol, worst or atol: expected one of the two ways", arg->name);
     if (arg->cycles && strcmp(arg->dtype_text, "u64") != 0)
         return mt_reader_fail(reader, err, key_line(reader, index, "cycles"), "`cycles` of [arg %s]: expected dtype = u64, one counter per block", arg->name);
     if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {

@@ -24,6 +24,7 @@ static const mt_range positive_count = { 1, 1e15, false };
 static const mt_range seconds = { 0, 1e9, true };
 static const mt_range microseconds = { 1, 1e6, false };
 static const mt_range tolerance = { 0, 1e6, false };
+static const mt_range share = { 0, 1, true };
 static const mt_range above_zero = { 0, 1e6, true };
 static const mt_range rank_1_to_8 = { 1, MT_MAX_RANK, false };
 static const mt_range rank_1_to_5 = { 1, MT_TENSORMAP_RANK, false };
@@ -89,6 +90,7 @@ static const mt_key_rule tensor_rules[] = {
     NAMES(mt_arg, "rtol", mt_parse_double, rtol, &tolerance),
     NAMES(mt_arg, "worst", mt_parse_double, worst, &tolerance),
     NAMES(mt_arg, "atol", mt_parse_double, atol, &tolerance),
+    NAMES(mt_arg, "may_differ", mt_parse_double, may_differ, &share),
     NAMES(mt_arg, "order", mt_parse_flag, any_order, orders),
     NAMES(mt_arg, "spread", mt_parse_double, spread, &above_zero),
     NAMES(mt_arg, "zero", mt_parse_flag, zero_before_each, zeroing),
@@ -109,7 +111,7 @@ static const mt_key_rule tensormap_rules[] = {
 };
 static const mt_key_rule scalar_rules[] = {
     NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
-    NEEDED(mt_arg, "dtype", mt_parse_dtype_text, dtype_text, NULL),
+    NEEDED(mt_arg, "dtype", mt_parse_scalar_dtype, dtype_text, NULL),
     NEEDED_LATER(mt_arg, "value", mt_parse_scalar_value, value, NULL),
 };
 static const mt_key_rule launch_rules[] = { /* [launch], [prepare] and [finish] */
