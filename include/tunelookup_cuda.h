@@ -237,11 +237,11 @@ static inline CUresult tunelookup_cuda_launch(const tunelookup_result *result, i
     config.hStream = stream;
     config.attrs = attributes;
     config.numAttrs = count;
-    for (int i = 0; i < launch.repeat; i++) {
-        CUresult code = TUNELOOKUP_CU(cuLaunchKernelEx)(&config, function, parameters, NULL);
-        if (code != CUDA_SUCCESS) return code;
-    }
-    return CUDA_SUCCESS;
+    CUresult code;
+    int made = 0;
+    do code = TUNELOOKUP_CU(cuLaunchKernelEx)(&config, function, parameters, NULL);
+    while (code == CUDA_SUCCESS && ++made < launch.repeat);
+    return code;
 }
 
 #ifdef __cplusplus
