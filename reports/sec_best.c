@@ -67,7 +67,7 @@ static void add_remark(mt_doc *doc, const mt_report_subject *subject, const mt_m
 {
     const char *throttled = row->library.plugin[0] && row->library.is_limited ? "throttled" : "";
     if (subject->is_so_far) mt_doc_text(doc, "best so far");
-    else if (row->tied_count > 1) mt_doc_textf(doc, "%s%stied with %lld", throttled, *throttled ? ", " : "", (long long)row->tied_count - 1);
+    else if (row->tied_count > 1) mt_doc_textf(doc, "%s%stied with %lld other%s", throttled, *throttled ? ", " : "", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     else mt_doc_text(doc, throttled);
 }
 
