@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "db/counted_rows.h"
-#include "db/lookup/refusal.h"
 
 /* Subjects of any device that have such rows; walks index measurement_unsafe, which holds nothing else; a file of schema 8 lacks it and is read through. */
 static const char subjects_sql[] =
@@ -64,13 +63,6 @@ const char *mt_lookup_unsafe_on(const mt_lookup_answers *answers, const char *va
     if (bsearch(&here, answers->wrong, answers->wrong_count, sizeof here, by_variant_and_shape))
         return "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: a fault, a crash, a hang or quarantine";
     return NULL;
-}
-
-const char *mt_lookup_refuses(const tunelookup_plan *plan, const char *shape_key, const char *variant)
-{
-    const mt_lookup_answers *answers = atomic_load(&plan->answers);
-    int64_t values[TUNELOOKUP_MAX_VALUES];
-    return mt_lookup_parse_shape(&answers->model, shape_key, values) ? mt_lookup_unsafe_on(answers, variant, values) : NULL;
 }
 
 /* ---- strings ---- */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/lookup/refusal.h"
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/cli/commands/known_answer.h"
@@ -135,7 +134,7 @@ const char *mt_report_answers_refusal(void *context, const mt_report_question *q
     const mt_report_kinds *kinds = read_store(answers) ? kinds_of(answers, question->kernel, question->kernel_key) : NULL;
     bool is_asked = kinds && put_together(answers, kinds, &a, &fits) && fits;
     const tunelookup_plan *plan = is_asked ? plan_of(answers, &a, NULL) : NULL;
-    const char *why = plan ? mt_lookup_refuses(plan, question->shape_key, variant) : NULL;
+    const char *why = plan ? mt_plan_refuses(plan, question->shape_key, variant) : NULL;
     mt_lookup_query_free(&a.query);
     return why;
 }
