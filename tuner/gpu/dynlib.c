@@ -40,6 +40,19 @@ static bool is_irregular(const char *path, mt_strbuf *which)
     return is_found;
 }
 
+/* In the folders for newer processors, which the loader looks at before. */
+static bool has_irregular_caps(const char *folder, const char *name, mt_strbuf *which)
+{
+    mt_strbuf pattern = {0};
+    glob_t found = {0};
+    mt_strbuf_addf(&pattern, "%s/glibc-hwcaps/*/%s", folder, name);
+    bool has_any = !pattern.failed && glob(mt_strbuf_text(&pattern), 0, NULL, &found) == 0, is_found = false;
+    for (size_t i = 0; has_any && i < found.gl_pathc && !is_found; i++) is_found = is_irregular(found.gl_pathv[i], which);
+    globfree(&found);
+    mt_strbuf_free(&pattern);
+    return is_found;
+}
+
 bool mt_dynlib_is_irregular(void *handle, const char *name, mt_strbuf *which)
 {
     if (strchr(name, '/')) return is_irregular(name, which);
@@ -47,7 +60,7 @@ bool mt_dynlib_is_irregular(void *handle, const char *name, mt_strbuf *which)
     bool is_found = false, is_there = false;
     for (unsigned i = 0; folders && i < folders->dls_cnt && !is_there && !is_found; i++) {
         char *path = mt_path_join(folders->dls_serpath[i].dls_name, name);
-        is_found = path && is_irregular(path, which);
+        is_found = has_irregular_caps(folders->dls_serpath[i].dls_name, name, which) || (path && is_irregular(path, which));
         is_there = path && mt_file_exists(path); /* which the loader takes */
         mt_free(path);
     }

@@ -36,7 +36,9 @@ mkfifo libwaits.so.1
   MSDA_TUNE_LIBCUDA=libwaits.so.1 mt --space "$data/fake/fake.ini" --gpu auto --db f.sqlite --quiet
   MSDA_TUNE_NVRTC=libwaits.so.1 mt check --space "$data/cli/demo.ini" --gpu h100
 )
-mkdir nvrtc nowhere
+mkdir -p nvrtc nowhere caps/glibc-hwcaps/x86-64-v2
+mkfifo caps/glibc-hwcaps/x86-64-v2/libwaits.so.1
+LD_LIBRARY_PATH=$PWD/caps MSDA_TUNE_NVRTC=libwaits.so.1 mt check --space "$data/cli/demo.ini" --gpu h100
 cp "$MSDA_TUNE_NVRTC" nvrtc/libnvrtc.so
 for folder in nvrtc nowhere; do
   mkfifo $folder/libnvrtc-builtins.so.13.99
