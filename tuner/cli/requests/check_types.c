@@ -16,14 +16,14 @@ typedef struct checking {
     mt_strbuf *out;
 } checking;
 
-/* The kernel of this name in compiled code; NULL: none, or several under conditions. *file: where it stands. */
+/* The kernel of this name, its own or in compiled code; NULL: none, or several, as overloads are and what stands under conditions. *file: where it stands. */
 static const mt_signature *find_kernel(const checking *c, const char *entry, const char **file)
 {
     const mt_signature *found = NULL;
     for (size_t i = 0; i < c->source->file_count; i++) {
         for (size_t k = 0; k < c->signatures[i].count; k++) {
             const mt_signature *kernel = &c->signatures[i].items[k];
-            if (!kernel->symbol || strcmp(kernel->symbol, entry) != 0) continue;
+            if (strcmp(kernel->name, entry) != 0 && (!kernel->symbol || strcmp(kernel->symbol, entry) != 0)) continue;
             if (found) return NULL;
             found = kernel;
             *file = c->source->files[i].path;
@@ -99,14 +99,14 @@ static mt_status check_launch(const checking *c, const mt_launch *launch, const 
     return st;
 }
 
-static mt_status check_launches(const checking *c, const mt_launch *launches, size_t count, mt_error *err)
+static mt_status check_launches(const checking *c, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0; i < count; i++) {
-        const mt_launch *launch = &launches[i];
+    for (size_t i = 0; i < c->spec->launch_count; i++) {
+        const mt_launch *launch = &c->spec->launches[i];
         for (size_t k = 0; k < c->spec->algorithm_count; k++) {
             const mt_algorithm *algorithm = &c->spec->algorithms[k];
-            if (mt_plan_takes_launch(launches, count, launch, algorithm->name)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : algorithm->entry, err));
+            if (mt_plan_takes_launch(c->spec, launch, algorithm->name)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : algorithm->entry, err));
         }
         if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : c->spec->reference, err));
     }
@@ -123,8 +123,7 @@ mt_status mt_check_types(const mt_spec *spec, const mt_shape *shape, const mt_de
     MT_TRY(mt_env_create(spec, shape, facts, &env, err));
     c.env = env;
     for (size_t i = 0; i < source->file_count; i++) MT_TRY(mt_signatures_read(source->files[i].text, &c.signatures[i], err));
-    MT_TRY(check_launches(&c, spec->launches, spec->launch_count, err));
-    st = check_launches(&c, spec->prepares, spec->prepare_count, err);
+    st = check_launches(&c, err);
 done:
     for (size_t i = 0; i < source->file_count; i++) mt_signatures_free(&c.signatures[i]);
     mt_free(c.signatures);
