@@ -225,8 +225,9 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
     bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
     if (!is_more) return mt_no_memory("signature", err);
     for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end;) {
-        bool is_row = mt_code_is(before[0], ".") && mt_code_is(word, "y") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
-        signature->has_rows = signature->has_rows || is_row;
+        bool is_place = mt_code_is(before[0], ".") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
+        signature->has_rows = signature->has_rows || (is_place && mt_code_is(word, "y"));
+        signature->has_planes = signature->has_planes || (is_place && mt_code_is(word, "z"));
         signature->has_dynamic_smem = signature->has_dynamic_smem || (mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__"));
         note_word(at, before, word, signature, is_more);
         memmove(before + 1, before, 2 * sizeof *before);

@@ -24,7 +24,7 @@ typedef struct mt_signature {
     char *name;
     char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
     bool is_template;
-    bool has_rows;        /* the body asks for threadIdx.y or blockIdx.y */
+    bool has_rows, has_planes; /* the body asks for threadIdx.y or blockIdx.y, for their z */
     bool has_dynamic_smem; /* … and for extern __shared__ memory */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
 } mt_signature;
