@@ -78,15 +78,23 @@ static void warn(void *checking_, const char *text)
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
 
-static void warn_lines(checking *c, const mt_strbuf *lines)
+/* Returns how many. */
+static size_t tell_lines(checking *c, const mt_strbuf *lines, bool are_errors)
 {
+    size_t count = 0;
     for (const char *line = mt_strbuf_text(lines); *line;) {
         size_t length = strcspn(line, "\n");
         char *text = mt_strndup(line, length);
-        if (text && *text) warn(c, text);
+        count += length > 0;
+        if (text && *text && !are_errors) warn(c, text);
+        if (text && *text && are_errors) {
+            mt_log_error("%s", text);
+            mt_check_json_message(&c->json, &c->source, "error", text);
+        }
         mt_free(text);
         line += length + (line[length] == '\n');
     }
+    return count;
 }
 
 static bool is_wanted(const checking *c, const mt_shape *shape)
@@ -98,19 +106,22 @@ static bool is_wanted(const checking *c, const mt_shape *shape)
     return false;
 }
 
-static mt_status warn_before(checking *c, mt_error *err)
+static mt_status check_before(checking *c, mt_error *err)
 {
-    mt_strbuf text = {0};
+    mt_strbuf text = {0}, types = {0};
     mt_status st = MT_OK;
     c->idle = mt_idle_knobs(c->spec, &c->source);
     mt_idle_tell_unread(c->spec, c->idle, &text);
     mt_strbuf_add(&text, "\n");
     mt_check_taken_names(c->spec, &c->source, &text);
     for (size_t i = 0; i < c->spec->shape_count; i++)
-        if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &text, err));
-    warn_lines(c, &text);
+        if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &types, err));
+    tell_lines(c, &text, false);
+    size_t wrong = tell_lines(c, &types, true);
+    if (wrong) st = MT_FAIL(err, MT_ERR_SPEC, "%s: %zu argument%s of another type than the kernel declares", c->space_path, wrong, wrong == 1 ? " is" : "s are");
 done:
     mt_strbuf_free(&text);
+    mt_strbuf_free(&types);
     return st;
 }
 
@@ -128,7 +139,7 @@ static mt_status open_all(checking *c, mt_error *err)
     MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     MT_TRY(mt_source_key(c->spec, &c->source, &key, err)); /* a file of the reference's that is not there fails here, as for tune */
-    MT_TRY(warn_before(c, err));
+    MT_TRY(check_before(c, err));
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     c->codes.spec = c->spec;
