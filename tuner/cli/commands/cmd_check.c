@@ -7,6 +7,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/cli/output/check_json.h"
+#include "tuner/cli/requests/check_constants.h"
 #include "tuner/cli/requests/check_default.h"
 #include "tuner/cli/requests/check_expected.h"
 #include "tuner/cli/requests/check_knobs.h"
@@ -62,6 +63,7 @@ typedef struct checking {
     mt_check_json json;
     uint64_t idle;     /* knobs that the source does not hold, by index */
     mt_same_code codes;
+    mt_texts warned;
 } checking;
 
 /* The points of one shape and where their compiles stand. */
@@ -74,6 +76,9 @@ typedef struct batch {
 static void warn(void *checking_, const char *text)
 {
     checking *c = checking_;
+    size_t before = c->warned.count;
+    mt_error ignored;
+    if (mt_texts_add_once(&c->warned, text, &ignored) == MT_OK && c->warned.count == before) return; /* it was told of another shape */
     mt_log_warn("%s", text);
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
@@ -168,6 +173,7 @@ static void close_all(checking *c)
     mt_check_json_free(&c->json);
     mt_free(c->spaces);
     mt_same_code_free(&c->codes);
+    mt_texts_free(&c->warned);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
 }
@@ -214,6 +220,16 @@ static void warn_of_default_code(checking *c, const batch *b, size_t index, cons
     mt_strbuf_free(&why);
 }
 
+/* Of the first variant of an algorithm that compiled. */
+static mt_status warn_of_constants(checking *c, const batch *b, size_t index, const char *cubin_path, mt_error *err)
+{
+    mt_strbuf lines = {0};
+    mt_status st = cubin_path ? mt_check_constants(c->spaces[b->subject], index, &c->facts, &c->source, cubin_path, &lines, err) : MT_OK;
+    if (st == MT_OK) tell_lines(c, &lines, false);
+    mt_strbuf_free(&lines);
+    return st;
+}
+
 static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_error *err)
 {
     mt_event event = {0};
@@ -224,14 +240,17 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
     warn_of_default_code(c, b, b->points[i], &event.outcome);
-    if (event.outcome.kind == MT_OUTCOME_OK) mt_same_code_add(&c->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
+    if (event.outcome.kind == MT_OUTCOME_OK) {
+        mt_same_code_add(&c->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
+        if (table->variants && table->variants[point.level[0]].ok == 1) st = warn_of_constants(c, b, b->points[i], event.cubin_path, err);
+    }
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
     mt_free(event.cubin_path);
     mt_free(b->texts[i]);
     b->texts[i] = NULL;
     b->done++;
-    return MT_OK;
+    return st;
 }
 
 /* On a terminal: a line that comes and goes, since a shape may take minutes. */

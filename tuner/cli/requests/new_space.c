@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/cli/requests/new_knobs.h"
+#include "tuner/space/signature/constants.h"
 
 enum { NAME_SIZE = 64, MOST_SIZES = 16 };
 
@@ -12,6 +14,7 @@ typedef struct writer {
     const mt_signature *kernel;
     char sizes[MOST_SIZES][NAME_SIZE]; size_t size_count; /* shape values: the integer parameters, else N */
     mt_new_knobs knobs;
+    mt_constants constants;           /* that need contents */
     mt_strbuf *out;
 } writer;
 
@@ -76,11 +79,26 @@ static void write_tensor(const writer *w, const mt_parameter *parameter)
     mt_strbuf_addf(w->out, " ; guess: %s%s\n", w->size_count > 1 ? "its size; " : "", parameter->is_const ? "its values" : parameter->is_added ? "it begins as zeros" : "out is written alone, inout read too");
 }
 
+/* __constant__ variables get their contents from inputs, too. */
+static void write_constants(const writer *w)
+{
+    for (size_t i = 0; i < w->constants.count; i++) {
+        const mt_constant *constant = &w->constants.items[i];
+        bool is_taken = false;
+        for (size_t k = 0; k < w->kernel->parameter_count; k++) is_taken = is_taken || strcmp(w->kernel->parameters[k].name, constant->name) == 0;
+        if (!constant->is_used || !constant->dtype || is_taken) continue;
+        mt_strbuf_addf(w->out, "%s = in %s [%lld", constant->name, constant->dtype, (long long)(constant->elements ? constant->elements : 1));
+        if (constant->lanes > 1) mt_strbuf_addf(w->out, ", %d", constant->lanes);
+        mt_strbuf_addf(w->out, strchr("fb", *constant->dtype) ? "] uniform(-1, 1) constant %s ; guess: %sits values\n" : "] uniform(0, 1) constant %s ; guess: %sits values\n", constant->name, constant->elements ? "" : "its size; ");
+    }
+}
+
 static void write_arguments(const writer *w)
 {
     mt_strbuf_add(w->out, "\n; Arrays: `in`, `out` or `inout`, their type, elements and first values.\n[args]\n");
     for (size_t i = 0; i < w->kernel->parameter_count; i++)
         if (w->kernel->parameters[i].pointers) write_tensor(w, &w->kernel->parameters[i]);
+    write_constants(w);
 }
 
 static void write_grid(const writer *w)
@@ -148,6 +166,7 @@ mt_status mt_new_space(const char *source, const char *others, const char *path,
     mt_status st = MT_OK;
     MT_TRY(check(kernel, err));
     MT_TRY(mt_new_knobs_find(source, others, kernel, &w.knobs, err));
+    MT_TRY(mt_constants_read(source, &w.constants, err));
     name_sizes(&w);
     write_kernel(&w, path);
     write_knobs(&w);
@@ -156,5 +175,6 @@ mt_status mt_new_space(const char *source, const char *others, const char *path,
     if (out->failed) st = mt_no_memory("new", err);
 done:
     mt_strbuf_free(&w.knobs.params);
+    mt_free(w.constants.items);
     return st;
 }

@@ -37,6 +37,9 @@ typedef struct mt_signatures {
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err);
 void mt_signatures_free(mt_signatures *signatures);
 
+/* What search spaces call a type, "f32" of float4, with *lanes = 4; NULL: not one of them, *lanes = 1. */
+const char *mt_signature_dtype(const char *type, int *lanes);
+
 /* The function's name in compiled code, by the Itanium C++ ABI; mt_free. NULL: one of its parameters' types is not known here, or memory ran out. */
 char *mt_signature_mangle(const mt_signature *signature);
 
