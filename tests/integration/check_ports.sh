@@ -67,4 +67,19 @@ says 0 'k.ini: no argument fills the __constant__ variable corners (48 bytes), s
 says 0 'k.ini:13: [arg corners] fills 40 of the 48 bytes of the __constant__ variable corners; the others are zeros' 's/f32 \[6, 2\]/f32 [5, 2]/'
 says 0 'variable slopes (24 bytes)' '' '/^#/d'
 quiet 'table' '' '/^#/d'
+
+# points before constraints, and the sum over the shapes
+says 0 's: 2 of 2 valid points for sm_90a (2 before constraints)' ''
+says 0 '2 shapes: 4 of 4 valid points for sm_90a (4 before constraints)' ''
+says 0 '2 shapes: 3 of 3 valid points for sm_90a (4 before constraints)' '$a[constraints]\nwhole = N % 8192 == 0 || TILE == 32'
+quiet ' shapes: ' '/^\[shape t/,/^N/d'
+
+# a default that is the reference and may not run: every shape is looked at, the reason is told once and begins with the expression, and the shapes that are left are compiled
+narrow='s/^TILE = .*/TILE = 32, 64 default 64/; $a[constraints]\nsmall = TILE < 64 why "a try"'
+says 1 'error: k.ini:20: [constraint small] TILE < 64 (a try) excludes the default point ALGO=inside;TILE=64 of shape s on NVIDIA H100 80GB HBM3' "$narrow"
+says 1 'excludes the default point' "$narrow"
+says 1 'error: reference = default: the default point may not run at shapes s, t' "$narrow"
+says 1 'error: reference = default: the default point may not run at shape s' "${narrow/TILE < 64/TILE < 64 || N > 5000}"
+says 1 'inside          2   2        0       0' "${narrow/TILE < 64/TILE < 64 || N > 5000}"
+says 1 'error: reference = default: the default point may not run at shapes s, t' 's/^block = .*/block = 2048 + TILE/'
 exit $bad

@@ -64,6 +64,7 @@ typedef struct checking {
     uint64_t idle;     /* knobs that the source does not hold, by index */
     mt_same_code codes;
     mt_texts warned;
+    mt_strbuf refused; /* shapes whose reference, the default variant, may not run */
 } checking;
 
 /* The points of one shape and where their compiles stand. */
@@ -83,6 +84,12 @@ static void warn(void *checking_, const char *text)
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
 
+static void tell_error(checking *c, const char *text)
+{
+    mt_log_error("%s", text);
+    mt_check_json_message(&c->json, &c->source, "error", text);
+}
+
 /* Returns how many. */
 static size_t tell_lines(checking *c, const mt_strbuf *lines, bool are_errors)
 {
@@ -92,10 +99,7 @@ static size_t tell_lines(checking *c, const mt_strbuf *lines, bool are_errors)
         char *text = mt_strndup(line, length);
         count += length > 0;
         if (text && *text && !are_errors) warn(c, text);
-        if (text && *text && are_errors) {
-            mt_log_error("%s", text);
-            mt_check_json_message(&c->json, &c->source, "error", text);
-        }
+        if (text && *text && are_errors) tell_error(c, text);
         mt_free(text);
         line += length + (line[length] == '\n');
     }
@@ -174,6 +178,7 @@ static void close_all(checking *c)
     mt_free(c->spaces);
     mt_same_code_free(&c->codes);
     mt_texts_free(&c->warned);
+    mt_strbuf_free(&c->refused);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
 }
@@ -280,8 +285,26 @@ static void tell_points(const checking *c, const batch *b)
 {
     const mt_space *space = c->spaces[b->subject];
     char count[MT_SPACE_COUNT_SIZE];
-    printf("%s: %zu of %s valid point%s for %s\n", mt_space_shape(space)->name, b->count, mt_space_count_text(space, count, sizeof count), mt_space_count(space) == 1 ? "" : "s", c->arch);
+    printf("%s: %zu of %s valid point%s for %s (%llu before constraints)\n", mt_space_shape(space)->name, b->count, mt_space_count_text(space, count, sizeof count), mt_space_count(space) == 1 ? "" : "s", c->arch,
+           (unsigned long long)mt_space_raw_count(space));
     fflush(stdout);
+}
+
+/* Of all shapes together, as other tools have them in one space. */
+static void tell_sum(const checking *c)
+{
+    size_t shapes = 0, points = 0;
+    uint64_t raw = 0;
+    bool is_exact = true;
+    for (size_t i = 0; i < c->spec->shape_count; i++) {
+        const mt_space *space = c->spaces[i];
+        if (!space) continue;
+        shapes++;
+        points += mt_space_count(space);
+        is_exact = is_exact && mt_space_count_is_exact(space);
+        if (__builtin_add_overflow(raw, mt_space_raw_count(space), &raw)) raw = UINT64_MAX;
+    }
+    if (shapes > 1) printf("%zu shapes: %zu of %s%zu valid points for %s (%llu before constraints)\n", shapes, c->trials, is_exact ? "" : "about ", points, c->arch, (unsigned long long)raw);
 }
 
 /* The rules that leave a shape without a valid point. */
@@ -296,11 +319,37 @@ static void tell_empty(checking *c, const mt_space *space)
     mt_strbuf_free(&text);
 }
 
-static mt_status warn_of_default(checking *c, const mt_space *space, mt_error *err)
+/* Without " of shape NAME", which alone may differ between shapes. */
+static char *without_shape(const char *text, const char *shape)
+{
+    mt_strbuf name = {0}, out = {0};
+    mt_strbuf_addf(&name, " of shape %s", shape);
+    const char *at = strstr(text, mt_strbuf_text(&name));
+    mt_strbuf_add_bytes(&out, text, at ? (size_t)(at - text) : strlen(text));
+    if (at) mt_strbuf_add(&out, at + name.length);
+    mt_strbuf_free(&name);
+    return mt_strbuf_take(&out);
+}
+
+/* A reference that may not run is none: the shape is not looked at further. Why is told once; the end names the shapes. */
+static void refuse_shape(checking *c, const mt_space *space, const char *why)
+{
+    const char *shape = mt_space_shape(space)->name;
+    size_t before = c->warned.count;
+    mt_error ignored;
+    char *reason = without_shape(why, shape);
+    if (!reason || mt_texts_add_once(&c->warned, reason, &ignored) != MT_OK || c->warned.count > before) tell_error(c, why);
+    mt_strbuf_addf(&c->refused, "%s%s", c->refused.length ? ", " : "", shape);
+    mt_free(reason);
+}
+
+static mt_status check_default(checking *c, const mt_space *space, bool *has_reference, mt_error *err)
 {
     mt_strbuf why = {0};
     mt_status st = mt_check_default(space, &c->facts, &why, err);
-    if (st == MT_OK && why.length) warn(c, mt_strbuf_text(&why));
+    *has_reference = !c->spec->reference_is_default || !why.length;
+    if (st == MT_OK && !*has_reference) refuse_shape(c, space, mt_strbuf_text(&why));
+    else if (st == MT_OK && why.length) warn(c, mt_strbuf_text(&why));
     mt_strbuf_free(&why);
     return st;
 }
@@ -310,16 +359,17 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     batch b = {.subject = index, .first_id = c->trials + 1};
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
     mt_status st = MT_OK;
+    bool has_reference = true;
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
     MT_TRY(mt_check_expected(c->spaces[index], &c->facts, err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     MT_TRY(mt_check_model(c->spaces[index], &c->facts, b.points, b.count, err));
     if (!c->values->json) tell_points(c, &b);
-    if (mt_space_count(c->spaces[index])) MT_TRY(warn_of_default(c, c->spaces[index], err));
+    if (mt_space_count(c->spaces[index])) MT_TRY(check_default(c, c->spaces[index], &has_reference, err));
     else tell_empty(c, c->spaces[index]);
-    if (b.count) MT_TRY(compile_batch(c, &b, &table, err));
-    if (b.count && !c->values->json) mt_check_print(&table, stdout);
-    mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
+    if (b.count && has_reference) MT_TRY(compile_batch(c, &b, &table, err));
+    if (b.done && !c->values->json) mt_check_print(&table, stdout);
+    mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.done, &table);
     c->failed += table.failed;
     c->illegal += table.illegal;
     mt_same_code_end_shape(&c->codes);
@@ -334,6 +384,7 @@ done:
 static mt_status judge(const checking *c, mt_error *err)
 {
     if (c->failed) return MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", c->failed, c->failed == 1 ? "" : "s", c->space_path, c->arch);
+    if (c->refused.length) return MT_FAIL(err, MT_ERR_NOT_FOUND, "reference = default: the default point may not run at shape%s %s", strchr(mt_strbuf_text(&c->refused), ',') ? "s" : "", mt_strbuf_text(&c->refused));
     if (!c->trials) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c->space_path, c->arch);
     if (c->illegal == c->trials) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no point that may run on %s: %zu of %zu are illegal", c->space_path, c->facts.name, c->illegal, c->trials);
     return MT_OK;
@@ -347,6 +398,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, err));
     mt_same_code_tell(&c.codes, c.idle, warn, &c);
+    if (!c.values->json) tell_sum(&c);
     st = judge(&c, err);
 done:
     if (st != MT_OK && !(st == MT_ERR_COMPILE && c.failed)) mt_check_json_message(&c.json, &c.source, "error", err->message); /* of variants that did not compile the logs are there */
