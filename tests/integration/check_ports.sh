@@ -74,6 +74,9 @@ says 0 '2 shapes: 4 of 4 valid points for sm_90a (4 before constraints)' ''
 says 0 '2 shapes: 3 of 3 valid points for sm_90a (4 before constraints)' '$a[constraints]\nwhole = N % 8192 == 0 || TILE == 32'
 quiet ' shapes: ' '/^\[shape t/,/^N/d'
 
+# a knob that only a constraint reads
+says 0 'knob LIMIT changes nothing in the code: a constraint alone reads it' 's/^TILE = .*/&\nLIMIT = 1024/; $a[constraints]\nmost = TILE <= LIMIT'
+
 # a default that is the reference and may not run: every shape is looked at, the reason is told once and begins with the expression, and the shapes that are left are compiled
 narrow='s/^TILE = .*/TILE = 32, 64 default 64/; $a[constraints]\nsmall = TILE < 64 why "a try"'
 says 1 'error: k.ini:20: [constraint small] TILE < 64 (a try) excludes the default point ALGO=inside;TILE=64 of shape s on NVIDIA H100 80GB HBM3' "$narrow"
