@@ -8,13 +8,26 @@ import pathlib
 import re
 import sys
 
+from tunelookup import _c
+
+
+def file_of(space):
+    """A search space's file: a path, or the name of one that came with the library: "msda"."""
+    if pathlib.Path(space).suffix:
+        return pathlib.Path(space)
+    places = [prefix / f"share/msda-tune-shipped/search_spaces/{space}.ini" for prefix in _c.prefixes_of_library()]
+    for place in places:
+        if place.is_file():
+            return place
+    raise FileNotFoundError(f"no search space {space}: expected a path that ends in .ini, or a name in {' or '.join(str(place.parent) for place in places)}")
+
 
 class Space:
     """What compiling needs of an .ini: the source, include folders, the words of string knobs."""
 
     def __init__(self, path):
         self.kernel, self.knobs = {}, {"ALGO": []}
-        self._read(pathlib.Path(path).resolve())
+        self._read(file_of(path).resolve())
         if "options" in self.kernel:
             raise ValueError(f"{path}: has NVRTC options, which msda_tune.torch does not read")
 

@@ -3,10 +3,19 @@
 DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}  # those that search_spaces/msda.ini knows
 
 
-def check(value, levels, starts, locations, weights):
-    """Shapes as tuples: value [N, S, M, D], locations [N, Lq, M, L, P, 2], weights [N, Lq, M, L, P]; levels [(H, W), …]; starts: first pixel of each level."""
+def dtype_of(tensor):
+    """The space's word for a tensor's elements; None where it has none."""
+    return DTYPES.get(str(tensor.dtype).removeprefix("torch."))
+
+
+def check_ranks(value, locations, weights):
     if len(value) != 4 or len(locations) != 6 or len(weights) != 5:
         raise ValueError(f"value, sampling_locations and attention_weights have {len(value)}, {len(locations)} and {len(weights)} dimensions, expected 4, 6 and 5")
+
+
+def check(value, levels, starts, locations, weights):
+    """Shapes as tuples: value [N, S, M, D], locations [N, Lq, M, L, P, 2], weights [N, Lq, M, L, P]; levels [(H, W), …]; starts: first pixel of each level."""
+    check_ranks(value, locations, weights)
     n, pixels, heads, _ = value
     if any(height < 1 or width < 1 for height, width in levels) or not levels:
         raise ValueError(f"spatial_shapes is {levels}, expected heights and widths of at least 1")

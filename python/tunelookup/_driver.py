@@ -34,6 +34,7 @@ CONSTANTS = {
 _MAP_DTYPES = ["FLOAT16", "BFLOAT16", "FLOAT32", "FLOAT64", "UINT8", "UINT8", "UINT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64"]  # by tunelookup_dtype
 _SWIZZLES, _PROMOTIONS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}
 MAP_BYTES, MAP_ALIGN = 128, 64
+INVALID_CONTEXT = 201
 
 
 @functools.lru_cache(maxsize=None)
@@ -42,8 +43,9 @@ def _driver():
     pointer = ctypes.c_void_p
     lib.cuModuleLoadData.argtypes = [ctypes.POINTER(pointer), pointer]
     lib.cuModuleGetFunction.argtypes = [ctypes.POINTER(pointer), pointer, ctypes.c_char_p]
+    lib.cuCtxSetCurrent.argtypes = [pointer]
     lib.cuFuncSetAttribute.argtypes = [pointer, ctypes.c_int, ctypes.c_int]
-    lib.cuLaunchKernelEx.argtypes = [ctypes.POINTER(LaunchConfig), pointer, ctypes.POINTER(pointer), pointer]
+    lib.cuLaunchKernelEx.argtypes = [pointer] * 4
     lib.cuTensorMapEncodeTiled.argtypes = [pointer, ctypes.c_int, ctypes.c_uint32, pointer, pointer, pointer, pointer, pointer] + [ctypes.c_int] * 4
     return lib
 
@@ -87,10 +89,10 @@ def describe(ordinal):
         clock_mhz=attribute("CLOCK_RATE") // 1000, driver_version=version.value)
 
 
-def load_module(address):
+def load_module(code):
     """A module in the current context. Not while a graph is being captured."""
     module = ctypes.c_void_p()
-    check(_driver().cuModuleLoadData(ctypes.byref(module), address), "cuModuleLoadData")
+    check(_driver().cuModuleLoadData(ctypes.byref(module), code), "cuModuleLoadData")
     return module
 
 
@@ -134,8 +136,17 @@ def make_config(launch):
     return LaunchConfig(*launch.grid, *launch.block, launch.smem_bytes, None, attributes, count), attributes
 
 
-def launch(config, function, parameters, stream):
-    """parameters: addresses of the kernel's parameters. They are read before the call returns."""
-    mine = LaunchConfig.from_buffer_copy(config)  # threads share the prepared one
-    mine.hStream = stream
-    check(_driver().cuLaunchKernelEx(ctypes.byref(mine), function, (ctypes.c_void_p * len(parameters))(*parameters), None), "cuLaunchKernelEx")
+def launcher():
+    """cuLaunchKernelEx(address of the config, function, array of the parameters' addresses, None): what the parameters hold is read before it returns."""
+    return _driver().cuLaunchKernelEx
+
+
+def current_context():
+    """Of the thread; None where it has none."""
+    context = ctypes.c_void_p()
+    check(_driver().cuCtxGetCurrent(ctypes.byref(context)), "cuCtxGetCurrent")
+    return context
+
+
+def set_current_context(context):
+    check(_driver().cuCtxSetCurrent(context), "cuCtxSetCurrent")

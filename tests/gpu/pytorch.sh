@@ -1,13 +1,7 @@
 #!/bin/bash
-# msda_tune.torch: tunes three shapes, then the op against grid_sample (streams, CUDA graphs, strides), its misses back into the tuner, and a benchmark line. Needs torch; the library
-# is $TUNELOOKUP_LIBRARY or the build's.
+# msda_tune.torch: tunes three shapes, then the op against grid_sample (streams, CUDA graphs, strides), its misses back into the tuner, and a benchmark line.
 source "$(dirname "$0")/lib.sh"
-python=${PYTHON:-python3}
-"$python" -c 'import torch; raise SystemExit(not torch.cuda.is_available())' 2>"$scratch/why.txt" || { echo "skipped: no torch with CUDA: $(tail -1 "$scratch/why.txt")"; exit 77; }
-example=$source_folder/examples/pytorch
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$source_folder/python TUNELOOKUP_LIBRARY=${TUNELOOKUP_LIBRARY:-$(dirname "$(dirname "$tool")")/lib/libtunelookup.so}
-"$python" -c 'import tunelookup; tunelookup.library_version()' 2>"$scratch/why.txt" ||
-  { echo "skipped: $TUNELOOKUP_LIBRARY does not load: $(tail -1 "$scratch/why.txt")"; exit 77; }
+source "$(dirname "$0")/torch.sh"
 db=$scratch/torch.sqlite
 tune --space "$source_folder/tests/spaces/msda.ini" --shape seed48,detr_dec_b4,odd --strategy random --budget 8 --db "$db" || fail "tune"
 "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$db" "$scratch/misses.jsonl" odd detr_dec_b4 seed48 || fail "the op"

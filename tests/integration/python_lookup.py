@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from array import array
 
 import tunelookup
@@ -65,12 +66,25 @@ def check_many():
             assert len(answers) == len(shapes) and [(answer.match, answer.variant, answer.launches) for answer in answers] == alone
         assert answers[-1].variant == alone[-1][1] and [answer.variant for answer in answers[1:3]] == [text for _, text, _ in alone[1:3]]
         assert len(plan.find_many([])) == 0
+        check_cost(plan)
         refused(tunelookup.ArgumentError, "expected 3 integers: M, N, K", plan.find, [1])
         refused(tunelookup.ArgumentError, "expected 3 integers", plan.find, [1, 2, "many"])
         refused(tunelookup.ArgumentError, "expected 3 integers", plan.find_many, [(1, 2, 3), (3,)])
         refused(tunelookup.ArgumentError, "a buffer of 'q'", plan.find_many, flat)
         refused(tunelookup.ArgumentError, "a buffer of 'i'", plan.find_many, array("i", [1, 2, 3]))
         refused(tunelookup.ArgumentError, "1 shapes", plan.find_many, [(1 << 70, 2, 3)])
+
+
+def check_cost(plan):
+    """A microsecond for each of many tuned shapes: of this thread alone, the best of some rounds, since others use the machine."""
+    assert plan.find([1024] * 3).match == tunelookup.Match.EXACT
+    rows = memoryview(array("q", [1024] * 3 * 20000)).cast("B").cast("q", (20000, 3))
+    best = float("inf")
+    for _ in range(20):
+        begin = time.thread_time()
+        plan.find_many(rows)
+        best = min(best, time.thread_time() - begin)
+    assert best / 20000 <= 1e-6, f"{best / 20000 * 1e6:.2f} us a shape"
 
 
 def check_refusals(folder):

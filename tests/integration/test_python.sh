@@ -15,7 +15,8 @@ test="$source/tests/integration/python_parts.py"
 
 find "$source/examples" "$source/python" -name '*.py' -exec python3 -c 'import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]' {} + || fail "a file is no Python"
 mkdir "$scratch/no_torch" && echo 'raise ImportError("No module named torch")' >"$scratch/no_torch/torch.py"
-for words in "$source/examples/pytorch/bench.py any.sqlite|^bench.py compares with PyTorch and needs it, with CUDA: No module named torch" "-m msda_tune.torch|^ImportError: msda_tune.torch needs PyTorch with CUDA: No module named torch"; do
+echo 'import msda_tune.torch' >"$scratch/import.py"
+for words in "$source/examples/pytorch/bench.py any.sqlite|^bench.py compares with PyTorch and needs it, with CUDA: No module named torch" "$scratch/import.py|^ImportError: msda_tune.torch needs PyTorch: No module named torch"; do
   # shellcheck disable=SC2086 # a program and its words
   PYTHONPATH=$scratch/no_torch:$PYTHONPATH python3 ${words%%|*} >"$scratch/said.txt" 2>&1 && fail "${words%%|*} runs without torch"
   tail -1 "$scratch/said.txt" | grep -q "${words#*|}" || fail "${words%%|*} without torch: $(tail -3 "$scratch/said.txt")"

@@ -20,7 +20,7 @@ grep -qxF "version = \"$version\"" "$source/python/pyproject.toml" || fail "pypr
 
 # The packages of a tree answer, from that tree alone. answers PYTHON FOLDER
 cat >"$scratch/ask.py" <<'END'
-import sys
+import pathlib, sys
 import msda_tune, tunelookup
 h200 = tunelookup.Device.named("h200")
 with tunelookup.open() as library:
@@ -28,6 +28,7 @@ with tunelookup.open() as library:
     assert answer.match == tunelookup.Match.EXACT, answer.explain()
     assert sys.argv[1] + "/" in answer.explain(), answer.explain()
     variant = answer.variant
+assert (pathlib.Path(msda_tune.__file__).parent / "torch/_module.py").is_file(), "the packages lack msda_tune.torch"
 assert msda_tune.tool().startswith(sys.argv[1] + "/"), msda_tune.tool()
 assert "".join(msda_tune.run("lookup", "--gpu", "h200", "--kernel", "tma_load", "--shape", "level0").split()).count(variant) == 1 # a long one goes on below
 END
