@@ -339,7 +339,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg x]\nkind = tensor\nbox = 1\n", "key `box` belongs in [arg] of kind tensormap, this is [arg] of kind tensor" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f33\nshape = N\ninit = zeros\n", "unknown dtype `f33`" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = float\nshape = N\ninit = zeros\n", "unknown dtype `float`, did you mean `f32`?" },
-    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = file:a.npy\n", "a file comes with tune --input" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = file(a.npy)\n", "kernel(NAME) or file:PATH.npy" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = ${N}\nshape = N\ninit = zeros\n", "N is no string" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\n", "has no `init`" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(1, 0)\n", "expected the smaller bound first" },

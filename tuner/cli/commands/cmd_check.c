@@ -9,7 +9,7 @@
 #include "tuner/cli/output/check_json.h"
 #include "tuner/cli/requests/check_constants.h"
 #include "tuner/cli/requests/check_default.h"
-#include "tuner/cli/requests/check_expected.h"
+#include "tuner/cli/requests/check_files.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/requests/check_model.h"
 #include "tuner/cli/requests/check_types.h"
@@ -361,7 +361,7 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     mt_status st = MT_OK;
     bool has_reference = true;
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
-    MT_TRY(mt_check_expected(c->spaces[index], &c->facts, err));
+    MT_TRY(mt_check_files(c->spaces[index], &c->facts, err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     MT_TRY(mt_check_model(c->spaces[index], &c->facts, b.points, b.count, err));
     if (!c->values->json) tell_points(c, &b);
