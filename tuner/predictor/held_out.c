@@ -130,29 +130,27 @@ static bool is_of_family(const size_t *family, size_t first, size_t shape)
     return family ? family[shape] == family[first] : shape == first;
 }
 
-/* All shapes of the family whose first one this is; another one's were tried with theirs. */
-static mt_status try_family(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, size_t first, mt_predictor_trial *trials, mt_error *err)
+/* All shapes of the family whose first one this is; another one's were tried with theirs. Weights and curves are those of all shapes: a few numbers, learned once. */
+static void try_family(const mt_predictor_data *data, const mt_predictor *of_all, const size_t *family, size_t first, mt_predictor_trial *trials)
 {
     bool is_left_out[MT_RULE_SHAPES] = {false};
-    mt_predictor predictor;
+    mt_predictor predictor = *of_all;
     for (size_t i = 0; i < first; i++)
-        if (is_of_family(family, first, i)) return MT_OK;
+        if (is_of_family(family, first, i)) return;
     for (size_t i = 0; i < data->shape_count; i++) is_left_out[i] = is_of_family(family, first, i);
-    mt_status st = mt_predictor_build(data, is_left_out, options, &predictor, err);
-    if (st != MT_OK) return st;
+    mt_predictor_find_usable(data, is_left_out, predictor.is_usable);
     mt_rule rule = mt_predictor_rule(data, is_left_out, &predictor);
     for (size_t i = first; i < data->shape_count; i++)
         if (is_left_out[i]) try_shape(data, &rule, i, &trials[i]);
-    return MT_OK;
 }
 
 mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err)
 {
+    mt_predictor predictor;
     *evaluation = (mt_predictor_evaluation){0};
-    for (size_t i = 0; i < data->shape_count; i++) {
-        mt_status st = try_family(data, options, family, i, trials, err);
-        if (st != MT_OK) return st;
-    }
+    mt_status st = mt_predictor_build(data, NULL, options, &predictor, err);
+    if (st != MT_OK) return st;
+    for (size_t i = 0; i < data->shape_count; i++) try_family(data, &predictor, family, i, trials);
     for (size_t i = 0; i < data->shape_count; i++) {
         const mt_predictor_trial *t = &trials[i];
         mt_predictor_add_score(&evaluation->alone, t->slowdown);

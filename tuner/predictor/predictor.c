@@ -11,7 +11,7 @@ enum { HELD_OUT = 64 /* shapes, at most */, STEPS = 24 /* for each, farther and 
 static const double BOUND = 0.9; /* the share of answers that are to lose no more than said */
 
 /* Whatever is within a quarter of the best somewhere: where constraints leave few variants, those may be nowhere the best, and what is best for one workload may be slower over all of a shape's. */
-static void find_usable(const mt_predictor_data *data, const bool *is_left_out, bool is_usable[MT_RULE_VARIANTS])
+void mt_predictor_find_usable(const mt_predictor_data *data, const bool *is_left_out, bool is_usable[MT_RULE_VARIANTS])
 {
     double limit = MT_RULE_UNKNOWN_LOG2 + 1e-9;
     memset(is_usable, 0, MT_RULE_VARIANTS * sizeof *is_usable);
@@ -52,7 +52,7 @@ static void hold_out(holding *h, const bool *is_left_out, size_t shape)
     mt_rule_search search;
     for (size_t i = 0; i < data->shape_count; i++) is_out[i] = !mt_predictor_has(is_left_out, i) || i == shape;
     for (size_t step = 0; step < STEPS; step++) {
-        find_usable(data, is_out, predictor.is_usable);
+        mt_predictor_find_usable(data, is_out, predictor.is_usable);
         mt_rule rule = mt_predictor_rule(data, is_out, &predictor);
         bool has_offer = mt_predictor_offer(data, &rule, shape, &search);
         double here = has_offer ? mt_predictor_cell(data, shape, search.variant) : NAN;
@@ -86,7 +86,7 @@ mt_status mt_predictor_build(const mt_predictor_data *data, const bool *is_left_
 {
     *predictor = (mt_predictor){0};
     mt_predictor_choose(data, is_left_out, options->max, log2(options->within), predictor);
-    find_usable(data, is_left_out, predictor->is_usable);
+    mt_predictor_find_usable(data, is_left_out, predictor->is_usable);
     mt_predictor_prior(data, is_left_out, predictor->features);
     bool has_memory = mt_predictor_learn(data, is_left_out, predictor->features, &predictor->is_learned);
     if (has_memory) predictor->cost_weight = mt_predictor_learn_cost_weight(data, is_left_out, predictor->features);

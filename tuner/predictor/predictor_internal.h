@@ -27,6 +27,9 @@ bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, 
 /* cost.c: as in mt_rule, by how the slowdowns of near shapes differ; 0 where nothing is known of costs. */
 double mt_predictor_learn_cost_weight(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features);
 
+/* predictor.c: which variants may be chosen. */
+void mt_predictor_find_usable(const mt_predictor_data *data, const bool *is_left_out, bool is_usable[MT_RULE_VARIANTS]);
+
 /* held_out.c: the rule's offer for shape `asked`; variants that fail there are passed over, as the lookup passes over those that the shape's constraints exclude. False = none. */
 bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
 /* What is not finite is not known. */
