@@ -202,10 +202,11 @@ static mt_status add_group(state *s, const mt_report_subject *first, mt_error *e
     mt_filter filter = s->context->filter ? *s->context->filter : (mt_filter){0};
     mt_status st;
     filter.gpu = first->gpu_key, filter.kernel = first->kernel, filter.kernel_key = first->kernel_key, filter.l2 = &first->l2, filter.origin = &first->origin;
-    bool is_by_default;
+    mt_kernel_terms terms;
     MT_TRY(find_usual(s->context, first, &usual, &note, err));
-    MT_TRY(mt_query_is_by_default(s->context->store, first->kernel, first->kernel_key, &is_by_default, err));
-    if (is_by_default) mt_strbuf_add(&note, " Outputs were compared with what the default variant computes (reference = default); the default itself is unchecked.");
+    MT_TRY(mt_query_terms(s->context->store, first->kernel, first->kernel_key, &terms, err));
+    if (terms.per[0]) mt_strbuf_addf(&note, " Times are per unit of work (per = %s).", terms.per);
+    if (terms.is_by_default) mt_strbuf_add(&note, " Outputs were compared with what the default variant computes (reference = default); the default itself is unchecked.");
     add_title(s->context, first, &title);
     mt_doc_group(s->doc, !first->is_current, mt_strbuf_text(&title), mt_strbuf_text(&note), mt_strbuf_text(&usual));
     s->usual = mt_strbuf_text(&usual);

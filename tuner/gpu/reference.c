@@ -86,9 +86,9 @@ static mt_status launch_one(mt_gpu *gpu, const mt_plan *plan, const mt_plan_laun
     mt_ready ready;
     mt_strbuf why = {0};
     CUresult code = CUDA_SUCCESS;
-    switch (mt_ready_make(gpu, gpu->subject.support, plan, launch, &ready, &code, &why)) {
+    switch (mt_ready_make(gpu, &gpu->subject.support, plan, launch, &ready, &code, &why)) {
     case MT_REFUSAL_NONE:
-        code = mt_binding_launch(gpu, binding, plan, &ready);
+        for (uint32_t k = 0; k < launch->repeat && code == CUDA_SUCCESS; k++) code = mt_binding_launch(gpu, binding, plan, &ready);
         if (code == CUDA_SUCCESS) code = gpu->cuda.cuStreamSynchronize(gpu->stream);
         if (code != CUDA_SUCCESS) st = mt_gpu_fail(gpu, code, err, launch->entry);
         if (mt_cuda_is_of_the_code(code)) st = MT_ERR_SPEC; /* no other GPU would do better */
@@ -215,7 +215,7 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     CUdeviceptr *address = NULL;
     mt_dtype *written = NULL;
     if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
-    if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
+    if (!gpu->subject.support.code) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
     MT_TRY(mt_plan_reference(env, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
     written = mt_alloc(plan.arg_count, sizeof *written);
@@ -227,13 +227,11 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     MT_TRY(make_buffers(gpu, request->spec, &plan, written, set, address, err));
     MT_TRY(mt_binding_make(gpu, request->spec, &plan, address, &binding, &code, &why, err));
     MT_TRY_CU(code, mt_strbuf_text(&why));
-    MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, gpu->subject.support, set, true, &why), "filling variables");
+    MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, &gpu->subject.support, set, true, &why), "filling variables");
     if (why.length) {
         st = MT_FAIL(err, MT_ERR_SPEC, "%s", mt_strbuf_text(&why));
         goto done;
     }
-    for (size_t i = 0; i < plan.prepare_count; i++)
-        MT_TRY(launch_one(gpu, &plan, &plan.prepares[i], &binding, err));
     for (size_t i = 0; i < plan.launch_count; i++)
         MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
     MT_TRY(check_traces(gpu, request->spec, &plan, written, set, err));

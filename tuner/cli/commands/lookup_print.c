@@ -71,7 +71,9 @@ static void add_launch(mt_strbuf *line, const tunelookup_result *result, int ind
     if (launch.carveout_percent >= 0) mt_strbuf_addf(line, "  carve-out %d %%", (int)launch.carveout_percent);
     if (launch.cooperative) mt_strbuf_add(line, "  cooperative");
     if (launch.programmatic) mt_strbuf_add(line, "  programmatic");
+    if (launch.repeat > 1) mt_strbuf_addf(line, "  %d times", (int)launch.repeat);
     if (launch.is_prepare) mt_strbuf_add(line, "  once after the inputs change");
+    if (launch.is_finish) mt_strbuf_add(line, "  where the outputs are read; not timed");
     add_args(line, result, &launch);
     mt_strbuf_add_char(line, '\n');
 }

@@ -5,7 +5,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/evaluate/candidate.h"
-#include "tuner/evaluate/cubin.h"
+#include "tuner/space/launch/cubin.h"
 #include "tuner/space/signature/constants.h"
 
 /* The argument that fills the variable; NULL: none. */

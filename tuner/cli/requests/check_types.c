@@ -89,14 +89,14 @@ static mt_status check_launch(const checking *c, const mt_launch *launch, const 
     return st;
 }
 
-static mt_status check_launches(const checking *c, const mt_launch *launches, size_t count, mt_error *err)
+static mt_status check_launches(const checking *c, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0; i < count; i++) {
-        const mt_launch *launch = &launches[i];
+    for (size_t i = 0; i < c->spec->launch_count; i++) {
+        const mt_launch *launch = &c->spec->launches[i];
         for (size_t k = 0; k < c->spec->algorithm_count; k++) {
             const mt_algorithm *algorithm = &c->spec->algorithms[k];
-            if (mt_plan_takes_launch(launches, count, launch, algorithm->name)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : algorithm->entry, err));
+            if (mt_plan_takes_launch(c->spec, launch, algorithm->name)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : algorithm->entry, err));
         }
         if (is_of_reference(launch)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : c->spec->reference, err));
     }
@@ -112,8 +112,7 @@ mt_status mt_check_types(const mt_spec *spec, const mt_shape *shape, const mt_de
     MT_TRY(mt_env_create(spec, shape, facts, &env, err));
     c.env = env;
     MT_TRY(mt_declared_read(source, &c.declared, err));
-    MT_TRY(check_launches(&c, spec->launches, spec->launch_count, err));
-    st = check_launches(&c, spec->prepares, spec->prepare_count, err);
+    st = check_launches(&c, err);
 done:
     mt_declared_free(&c.declared);
     mt_env_free(env);

@@ -137,9 +137,11 @@ static mt_status check(const mt_signature *kernel, mt_error *err)
 {
     bool has_output = false;
     if (kernel->is_template)
-        return MT_FAIL(err, MT_ERR_SPEC, "%s is a template, which has no code of its own: make it __device__ and call it from an extern \"C\" __global__ function with the types that you want", kernel->name);
+        return MT_FAIL(err, MT_ERR_SPEC, "%s is a template, whose arguments are yours to choose: expected a kernel without them; or write the search space by hand, with `entry = %s<…>`", kernel->name, kernel->name);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const mt_parameter *parameter = &kernel->parameters[i];
+        if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
+            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is a texture or a surface, which search spaces do not have: let the kernel read a `const float *__restrict__` (the same cache)", kernel->name, parameter->name);
         if (parameter->pointers > 1 || !parameter->dtype || (!parameter->pointers && parameter->lanes > 1))
             return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s%s: expected a number, or a pointer to numbers (float, int, __half, float4, …); call it from an extern \"C\" __global__ function that has such parameters",
                            kernel->name, parameter->name, parameter->type, parameter->pointers > 1 ? " **" : parameter->pointers ? " *" : "");
@@ -156,8 +158,6 @@ static void write_kernel(const writer *w, const char *path)
     if (*w->knobs.guard) mt_strbuf_addf(w->out, "; Without it the source gives knobs values of its own.\noptions   = -D%s\n", w->knobs.guard);
     write_shape(w);
     mt_strbuf_addf(w->out, "\n[algorithm %s]\n", kernel->name);
-    if (!kernel->symbol) mt_strbuf_add(w->out, "; Its name in compiled code is not known here: `msda-tune check` tells it. Or write extern \"C\" in front of it.\n");
-    else if (strcmp(kernel->symbol, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s ; its C++ name in compiled code; leave this line out once extern \"C\" stands in front of the kernel\n", kernel->symbol);
 }
 
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)

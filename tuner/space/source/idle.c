@@ -20,11 +20,11 @@ static bool may_stand_in(const mt_source *source, const mt_param *param)
 
 uint64_t mt_knobs_of_expressions(const mt_spec *spec)
 {
-    uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options);
-    for (size_t i = 0; i < spec->algorithm_count; i++) knobs |= mt_scope_knobs_of_text(spec, spec->algorithms[i].options);
+    uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options) | mt_scope_knobs(spec, &spec->per);
+    for (size_t i = 0; i < spec->algorithm_count; i++)
+        knobs |= mt_scope_knobs_of_text(spec, spec->algorithms[i].options) | mt_scope_knobs_of_text(spec, spec->algorithms[i].entry);
     for (size_t i = 0; i < spec->arg_count; i++) knobs |= mt_scope_knobs_of_arg(spec, &spec->args[i]);
     for (size_t i = 0; i < spec->launch_count; i++) knobs |= mt_scope_knobs_of_launch(spec, &spec->launches[i]);
-    for (size_t i = 0; i < spec->prepare_count; i++) knobs |= mt_scope_knobs_of_launch(spec, &spec->prepares[i]);
     for (size_t i = 1; i < spec->param_count; i++)
         if (spec->params[i].has_when) knobs |= mt_scope_knobs(spec, &spec->params[i].when);
     return knobs;

@@ -50,6 +50,14 @@ static mt_status add_formatted(mt_options *options, mt_error *err, const char *f
     return take(options, mt_strbuf_take(&text), err);
 }
 
+mt_status mt_options_add_name(mt_options *options, const char *name, mt_error *err)
+{
+    if (mt_text_is_identifier(name, strlen(name))) return MT_OK;
+    for (size_t i = 0; i < options->count; i++)
+        if (strncmp(options->items[i], MT_NAME_OPTION, sizeof MT_NAME_OPTION - 1) == 0 && strcmp(options->items[i] + sizeof MT_NAME_OPTION - 1, name) == 0) return MT_OK;
+    return add_formatted(options, err, MT_NAME_OPTION "%s", name);
+}
+
 static void sort_macros(mt_options *options)
 {
     if (options->count) qsort(options->items, options->count, sizeof *options->items, mt_text_order);
