@@ -21,6 +21,7 @@ START_TEST(a_knob_must_be_in_effect)
         {"#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(1)); expected #ifndef"},
         {"#pragma nv_diag_suppress 47\n#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(2)); expected"},
         {"\n#def\\\nine /* so */ BLOCK \\\n64\n#error behind\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(2))"},
+        {"#ifndef kernel_tuner\n#define BLOCK 64\n#define TILE 2\n#endif\nint a = BLOCK * TILE;\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(2)); expected options = -Dkernel_tuner, since the source gives it a value where that macro is not defined"},
         {"#define BLOCK 64\n#undef BLOCK\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew"},
         {"#define BLOCK (32)\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as (32) where it is 32"},
         {"#define BLOCK(x) 32\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as (x) 32 where"},
