@@ -174,7 +174,7 @@ static void launch_all(const tunelookup_result *result, const tunelookup_cuda_pa
         tunelookup_launch_info launch;
         CUfunction function;
         ask(tunelookup_launch(result, i, &launch), "launch");
-        cu(driver.cuModuleGetFunction(&function, module, launch.entry), launch.entry);
+        cu(driver.cuModuleGetFunction(&function, module, tunelookup_symbol(cubin, bytes, launch.entry)), launch.entry);
         cu(tunelookup_cuda_setup(function, &launch), launch.entry);
         cu(tunelookup_cuda_launch(result, i, function, params, NULL), launch.entry);
     }

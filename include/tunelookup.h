@@ -106,10 +106,10 @@ enum { TUNELOOKUP_MAX_VALUES = 40 };
 /* The answer: a value; copy it freely. The caller sets nothing. Members under "private" are not for callers. */
 typedef struct tunelookup_result {
     tunelookup_match match;
-    int32_t launch_count;          /* launches to make, in order; prepare launches come first */
+    int32_t launch_count;          /* launches to make, in order; prepare launches come first, finish launches last */
     int32_t arg_count;             /* arguments that tunelookup_arg describes */
     int32_t validated;             /* 1: the row was checked against the reference (always, except for DEFAULT) */
-    double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
+    double median_ns;              /* as measured for the row that matched, on its GPU and shape, of one unit of work where the search space says `per`; NAN = not measured */
     double low_ns, high_ns;        /* its 95 % interval */
     double expected_slowdown;      /* against the best for the asked shape (ARCHITECTURE: on the GPU that was tuned): 1.0 = none expected; NAN = unknown */
     double slowdown_bound;         /* in nine of ten cases the slowdown is no greater, as held-out shapes say; EXACT: as expected_slowdown; NAN = unknown */
@@ -127,7 +127,7 @@ typedef struct tunelookup_result {
 
 /* One kernel launch, evaluated for the asked shape and the prepared device. */
 typedef struct tunelookup_launch_info {
-    const char *entry;             /* kernel symbol; valid until close */
+    const char *entry;             /* the kernel's C or C++ name, as nvrtcAddNameExpression takes it; in a cubin of the tool tunelookup_symbol of it; valid until close */
     uint32_t grid[3], block[3];
     uint32_t cluster[3];           /* 0,0,0 = no cluster attribute */
     uint32_t smem_bytes;           /* dynamic; above 48 KiB opt in */
@@ -136,7 +136,9 @@ typedef struct tunelookup_launch_info {
     int32_t is_prepare;            /* run once after the inputs change, not at every call */
     int32_t arg_count;             /* kernel parameters */
     int32_t args[32];              /* their indices for tunelookup_arg */
-    int32_t reserved_[8];
+    int32_t is_finish;             /* makes outputs of what the calls left; needed where the outputs are read, and no part of the measured time */
+    int32_t repeat;                /* make it so many times, one after the other; 1 as a rule */
+    int32_t reserved_[6];
 } tunelookup_launch_info;
 
 typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2 } tunelookup_arg_kind;
@@ -215,6 +217,10 @@ TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *r
 /* The variant's cubin, compiled for the asked shape or for a tuned one with the same baked values, for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
  * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
 TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
+
+/* The name in a cubin that tunelookup_cubin gave, for cuModuleGetFunction and cuModuleGetGlobal, of a launch's entry or of a variable: of C++ names another than in the source. A text of the cubin,
+ * or `name` itself, as for extern "C". */
+TUNELOOKUP_API const char *tunelookup_symbol(const void *cubin, size_t bytes, const char *name);
 
 /* How it matched, on which row, why not better, expected slowdown, provenance: a few lines of text. Returns the length needed without the NUL; writes at most size. */
 TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size);

@@ -201,7 +201,7 @@ static inline CUresult tunelookup_cuda_setup(CUfunction function, const tunelook
     return code;
 }
 
-/* Makes launch `index`. params must be packed; function is the launch's entry, set up. Tensors with zero_before_each are the caller's to clear. */
+/* Makes launch `index`, as many times as it says. params must be packed; function is the launch's entry, set up. Tensors with zero_before_each are the caller's to clear. */
 static inline CUresult tunelookup_cuda_launch(const tunelookup_result *result, int index, CUfunction function, const tunelookup_cuda_params *params, CUstream stream)
 {
     tunelookup_launch_info launch;
@@ -237,7 +237,11 @@ static inline CUresult tunelookup_cuda_launch(const tunelookup_result *result, i
     config.hStream = stream;
     config.attrs = attributes;
     config.numAttrs = count;
-    return TUNELOOKUP_CU(cuLaunchKernelEx)(&config, function, parameters, NULL);
+    CUresult code;
+    int made = 0;
+    do code = TUNELOOKUP_CU(cuLaunchKernelEx)(&config, function, parameters, NULL);
+    while (code == CUDA_SUCCESS && ++made < launch.repeat);
+    return code;
 }
 
 #ifdef __cplusplus

@@ -44,16 +44,17 @@ static bool is_first_of_kernel(const mt_report_data *data, size_t i)
     return true;
 }
 
-/* Errors against the default variant say nothing about what is right. */
-static mt_status note_defaults(const mt_report_context *context, mt_doc *doc, mt_error *err)
+/* Errors against the default variant say nothing about what is right, and times of units nothing about a run. */
+static mt_status note_terms(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
     for (size_t i = 0; i < data->count; i++) {
-        bool is_by_default = false;
+        mt_kernel_terms terms;
         if (!is_first_of_kernel(data, i)) continue;
-        mt_status st = mt_query_is_by_default(context->store, data->subjects[i].kernel, data->subjects[i].kernel_key, &is_by_default, err);
+        mt_status st = mt_query_terms(context->store, data->subjects[i].kernel, data->subjects[i].kernel_key, &terms, err);
         if (st != MT_OK) return st;
-        if (is_by_default) mt_doc_note_on(doc, "front", "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
+        if (terms.per[0]) mt_doc_note_on(doc, "front", "%s, source %.8s: times are per unit of work (per = %s).", data->subjects[i].kernel, data->subjects[i].kernel_key, terms.per);
+        if (terms.is_by_default) mt_doc_note_on(doc, "front", "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
     }
     return MT_OK;
 }
@@ -71,7 +72,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     if (rows == context->most_rows) mt_doc_note(doc, "The list ends after %zu rows; --format csv --section accuracy lists all.", rows);
     mt_doc_explain(doc, "front", explanations);
     if (!rows) mt_doc_note(doc, "No variant has an error against a reference.");
-    else st = note_defaults(context, doc, err);
+    else st = note_terms(context, doc, err);
 done:
     return st;
 }

@@ -22,7 +22,8 @@ struct sqlite3;
 enum {
     MT_LOOKUP_SLOTS = 256,     /* shape values, device facts, knobs, lets */
     MT_LOOKUP_PARAMS = 64,
-    MT_LOOKUP_LAUNCHES = 16,   /* of one variant, prepares included */
+    MT_LOOKUP_PREPARE = 0, MT_LOOKUP_TIMED = 1, MT_LOOKUP_FINISH = 2, MT_LOOKUP_PHASES = 3, /* of launches, in the order in which they run */
+    MT_LOOKUP_LAUNCHES = 16,   /* of one variant, of all phases */
     MT_LOOKUP_ARGS = 32,       /* of one launch */
     MT_LOOKUP_ALL_ARGS = 128,  /* of a kernel */
     MT_LOOKUP_RANK = 8,
@@ -188,14 +189,15 @@ typedef struct mt_lookup_model_launch {
     int32_t args[MT_LOOKUP_ARGS];
     int32_t arg_count;
     mt_lookup_model_list grid, block, cluster;
-    const mt_program *smem, *carveout, *when;
+    const mt_program *smem, *carveout, *when, *repeat;
     const mt_program *blocks_per_sm; /* it counts on so many; NULL = on none, or its file is older and does not say */
-    bool cooperative, programmatic, is_prepare;
+    int phase;                   /* MT_LOOKUP_PREPARE … */
+    bool cooperative, programmatic;
     bool is_resident;            /* all blocks must run at once, without a cooperative launch */
 } mt_lookup_model_launch;
 
 typedef struct mt_lookup_model {
-    const char *l2;
+    const char *l2, *per;             /* per: units of work of one run, as written: times are of one unit; NULL = of the run */
     bool is_by_default;               /* outputs were compared with what the default variant computes */
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;
@@ -206,7 +208,7 @@ typedef struct mt_lookup_model {
     mt_lookup_model_variant *variants;       uint32_t variant_count;
     mt_lookup_model_constraint *constraints; uint32_t constraint_count;
     mt_lookup_model_arg *args;               uint32_t arg_count;
-    mt_lookup_model_launch *launches;        uint32_t launch_count; /* prepares first, each group by number */
+    mt_lookup_model_launch *launches;        uint32_t launch_count; /* by phase and number */
     uint32_t defaults[MT_LOOKUP_CHOICES], default_count; /* variants whose default points may answer, in order of preference */
     uint32_t device_slot, param_slot, let_slot, loop_slot, slot_count;
     int64_t facts[MT_LOOKUP_FACTS];   /* of the prepared device; 0 = not given */
@@ -226,7 +228,7 @@ typedef struct mt_lookup_model_reader {
 tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const mt_lookup_json *object, const char *key, const mt_program **program); /* NULL = it has none */
 tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list);
 tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_lookup_json *array);
-tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches);
+tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *root);
 uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name); /* or MT_LOOKUP_NO_SLOT */
 tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what);
 
@@ -569,6 +571,7 @@ typedef struct mt_lookup_cubin {     /* pushed to a list that only grows */
     size_t bytes;
     unsigned char *data;             /* 16-byte aligned */
 } mt_lookup_cubin;
+typedef struct mt_lookup_kept_text { struct mt_lookup_kept_text *next; char text[]; } mt_lookup_kept_text; /* the same */
 
 struct tunelookup_plan {
     tunelookup_plan *next;
@@ -592,6 +595,7 @@ struct tunelookup_db {
     size_t file_count;
     tunelookup_plan *plans;
     _Atomic(mt_lookup_cubin *) cubins;
+    _Atomic(mt_lookup_kept_text *) texts; /* entries with values in the place of ${NAME} */
 };
 
 #endif

@@ -142,12 +142,12 @@ static double blocks_of(const mt_lookup_env *env)
     for (uint32_t i = 0; i < list.count; i++) {
         const mt_lookup_model_list *grid = &list.items[i]->grid;
         double own = 1;
-        for (uint32_t k = 0; k < grid->count && !list.items[i]->is_prepare; k++) {
+        for (uint32_t k = 0; k < grid->count && list.items[i]->phase == MT_LOOKUP_TIMED; k++) {
             int64_t size;
             if (mt_lookup_env_number(env, grid->items[k], &size) != MT_PROGRAM_OK) return NAN;
             own *= (double)size;
         }
-        if (!list.items[i]->is_prepare) blocks += own;
+        if (list.items[i]->phase == MT_LOOKUP_TIMED) blocks += own;
     }
     return blocks;
 }

@@ -2,6 +2,7 @@
  *
  * The driver is given a pointer without a length, so an image must not claim to be longer than it is. The hash guards against accidents; against intent guard the rules of
  * lookup_trust.c and the caller's opt-in. */
+#include "db/cubin_names.h"
 #include "db/lookup/lookup.h"
 
 #include <elf.h>
@@ -190,6 +191,11 @@ const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result)
     for (uint32_t i = 0; i < answers->row_count; i++)
         if (!answers->rows[i]->is_recorded && has_its_code(answers, answers->rows[i], result, own->variant)) return answers->rows[i];
     return NULL;
+}
+
+const char *tunelookup_symbol(const void *cubin, size_t bytes, const char *name)
+{
+    return cubin && name ? mt_cubin_symbol(cubin, bytes, name) : name;
 }
 
 tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **data, size_t *bytes)

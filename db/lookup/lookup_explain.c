@@ -129,6 +129,7 @@ static void add_measured(text *to, const mt_lookup_answers *answers, const mt_lo
 {
     add(to, row->is_recorded ? "recorded: " : "measured: ");
     add_duration(to, row->median_ns);
+    if (answers->model.per) add(to, " per unit of work (per = %s)", answers->model.per);
     if (row->low_ns <= row->high_ns) {
         add(to, " (95 %%: ");
         add_duration(to, row->low_ns);

@@ -13,7 +13,7 @@ static bool is_replaced(const mt_lookup_model *model, const mt_lookup_model_laun
 {
     for (uint32_t i = 0; i < model->launch_count; i++) {
         const mt_lookup_model_launch *other = &model->launches[i];
-        if (other->variant == algo && other->number == general->number && other->is_prepare == general->is_prepare) return true;
+        if (other->variant == algo && other->number == general->number && other->phase == general->phase) return true;
     }
     return false;
 }
@@ -75,16 +75,16 @@ static mt_program_status optional(const mt_lookup_env *env, const mt_program *pr
 {
     if (!program) return MT_PROGRAM_OK;
     mt_program_status status = mt_lookup_env_number(env, program, value);
-    if (status == MT_PROGRAM_OK && (*value < 0 || *value > limit)) *rule = "shared memory, carve-out or blocks per SM are out of range";
+    if (status == MT_PROGRAM_OK && (*value < 0 || *value > limit)) *rule = "shared memory, carve-out, blocks per SM or repeat are out of range";
     return status;
 }
 
 mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule)
 {
     mt_program_status st;
-    int64_t smem = 0, carveout = -1, blocks_per_sm = 0;
+    int64_t smem = 0, carveout = -1, blocks_per_sm = 0, repeat = 1;
     *rule = NULL;
-    *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->is_prepare, .arg_count = from->arg_count };
+    *info = (tunelookup_launch_info){ .cooperative = from->cooperative, .programmatic = from->programmatic, .is_prepare = from->phase == MT_LOOKUP_PREPARE, .is_finish = from->phase == MT_LOOKUP_FINISH, .arg_count = from->arg_count };
     info->entry = from->entry ? from->entry : env->answers->model.variants[env->variant->algo].entry;
     memcpy(info->args, from->args, (size_t)from->arg_count * sizeof *from->args);
     if ((st = three(env, &from->grid, grid_limits, info->grid, rule)) != MT_PROGRAM_OK) return st;
@@ -93,6 +93,9 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
     if ((st = optional(env, from->smem, INT32_MAX, &smem, rule)) != MT_PROGRAM_OK) return st;
     if ((st = optional(env, from->carveout, 100, &carveout, rule)) != MT_PROGRAM_OK) return st;
     if ((st = optional(env, from->blocks_per_sm, 64, &blocks_per_sm, rule)) != MT_PROGRAM_OK) return st;
+    if ((st = optional(env, from->repeat, 1000000, &repeat, rule)) != MT_PROGRAM_OK) return st;
+    if (repeat < 1) *rule = "a launch is repeated less than once";
+    info->repeat = (int32_t)repeat;
     info->smem_bytes = (uint32_t)smem;
     info->carveout_percent = (int32_t)carveout;
     if (!*rule) *rule = mt_lookup_launch_rule(env, from, blocks_per_sm, info);
@@ -110,6 +113,29 @@ tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_looku
     }
     mt_lookup_env_fill(env, answers, answers->rows[result->row_]->variant, result->values_);
     return TUNELOOKUP_OK;
+}
+
+/* The same text once: as many are kept as there are entries with other values. Two threads may keep the same one. */
+static const char *keep_text(tunelookup_db *db, const char *text)
+{
+    for (const mt_lookup_kept_text *at = atomic_load_explicit(&db->texts, memory_order_acquire); at; at = at->next)
+        if (strcmp(at->text, text) == 0) return at->text;
+    mt_lookup_kept_text *kept = mt_lookup_alloc(sizeof *kept + strlen(text) + 1);
+    if (!kept) return NULL;
+    strcpy(kept->text, text);
+    kept->next = atomic_load(&db->texts);
+    while (!atomic_compare_exchange_weak(&db->texts, &kept->next, kept)) continue;
+    return kept->text;
+}
+
+/* ${NAME} in an entry, which only what a caller is given needs. */
+static tunelookup_status expand_entry(const mt_lookup_env *env, tunelookup_launch_info *launch)
+{
+    char text[1024];
+    if (!strstr(launch->entry, "${")) return TUNELOOKUP_OK;
+    if (!mt_lookup_env_expand(env, launch->entry, text, sizeof text)) return mt_lookup_fail(TUNELOOKUP_ERR_VALUE, "entry %s: a name in it has no value", launch->entry);
+    launch->entry = keep_text(env->answers->db, text);
+    return launch->entry ? TUNELOOKUP_OK : mt_lookup_no_memory();
 }
 
 /* Why this launch can't be computed: the first of its programs that fails. */
@@ -132,5 +158,5 @@ tunelookup_status tunelookup_launch(const tunelookup_result *result, int index, 
     status = mt_lookup_env_launch(&env, list.items[index], launch, &rule);
     if (status != MT_PROGRAM_OK || rule) return fail_value("launch", index, status, rule);
     if (launch->carveout_percent < 0 && index < MT_LOOKUP_CARVEOUTS) launch->carveout_percent = env.answers->rows[result->row_]->carveouts[index];
-    return TUNELOOKUP_OK;
+    return expand_entry(&env, launch);
 }

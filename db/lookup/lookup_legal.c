@@ -112,7 +112,7 @@ const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count)
     bool has_launch = false;
     for (uint32_t i = 0; i < list.count && !rule; i++) {
         tunelookup_launch_info launch;
-        has_launch = has_launch || !list.items[i]->is_prepare;
+        has_launch = has_launch || list.items[i]->phase == MT_LOOKUP_TIMED;
         if (mt_lookup_env_launch(env, list.items[i], &launch, &rule) != MT_PROGRAM_OK) return "a launch can't be computed here";
         if (!rule && !parameters_fit(env, list.items[i], bytes)) rule = "a launch has too many bytes of parameters";
     }

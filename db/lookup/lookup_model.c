@@ -341,6 +341,7 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     const char *l2 = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
     model->is_by_default = reference && strcmp(reference, "default") == 0;
     model->l2 = l2 ? l2 : "cold";
+    model->per = mt_lookup_json_text(root, "per");
     facts_of(device, model->facts);
     LOOKUP_TRY(load_names(&reader, mt_lookup_json_member(root, "shape")));
     LOOKUP_TRY(load_param_names(&reader, params));
@@ -352,7 +353,7 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     LOOKUP_TRY(load_defaults(&reader, mt_lookup_json_member(root, "defaults")));
     LOOKUP_TRY(load_constraints(&reader, mt_lookup_json_member(root, "constraints")));
     LOOKUP_TRY(mt_lookup_model_args(&reader, mt_lookup_json_member(root, "args")));
-    LOOKUP_TRY(mt_lookup_model_launches(&reader, mt_lookup_json_member(root, "prepares"), mt_lookup_json_member(root, "launches")));
+    LOOKUP_TRY(mt_lookup_model_launches(&reader, root));
     mt_lookup_cost_lets(model);
 done:
     return st;

@@ -116,10 +116,10 @@ static tunelookup_status load_launch_variant(mt_lookup_model_reader *reader, con
     return launch->variant < 0 ? mt_lookup_model_bad(reader, "a launch is of an unknown variant") : TUNELOOKUP_OK;
 }
 
-static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lookup_json *from, bool is_prepare, mt_lookup_model_launch *launch)
+static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lookup_json *from, int phase, mt_lookup_model_launch *launch)
 {
     tunelookup_status st;
-    launch->is_prepare = is_prepare;
+    launch->phase = phase;
     launch->number = mt_lookup_json_int(from, "number", 0);
     launch->entry = mt_lookup_json_text(from, "entry");
     launch->cooperative = mt_lookup_json_bool(from, "cooperative");
@@ -134,6 +134,7 @@ static tunelookup_status load_launch(mt_lookup_model_reader *reader, const mt_lo
     LOOKUP_TRY(mt_lookup_model_program(reader, from, "carveout", &launch->carveout));
     LOOKUP_TRY(mt_lookup_model_program(reader, from, "blocks_per_sm", &launch->blocks_per_sm));
     LOOKUP_TRY(mt_lookup_model_program(reader, from, "when", &launch->when));
+    LOOKUP_TRY(mt_lookup_model_program(reader, from, "repeat", &launch->repeat));
     if (launch->grid.count < 1 || launch->block.count < 1) st = mt_lookup_model_bad(reader, "a launch has no grid or block");
 done:
     return st;
@@ -142,23 +143,28 @@ done:
 static int by_number(const void *a, const void *b)
 {
     const mt_lookup_model_launch *left = a, *right = b;
-    if (left->is_prepare != right->is_prepare) return left->is_prepare ? -1 : 1;
+    if (left->phase != right->phase) return left->phase - right->phase;
     if (left->number != right->number) return left->number < right->number ? -1 : 1;
     return (left->variant > right->variant) - (left->variant < right->variant); /* −1, all variants, comes before a variant's own */
 }
 
-tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches)
+tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *root)
 {
+    static const char *const keys[] = {[MT_LOOKUP_PREPARE] = "prepares", [MT_LOOKUP_TIMED] = "launches", [MT_LOOKUP_FINISH] = "finishes"};
+    const mt_lookup_json *lists[MT_LOOKUP_PHASES];
     mt_lookup_model *model = reader->model;
-    if ((prepares && prepares->kind != MT_LOOKUP_JSON_ARRAY) || (launches && launches->kind != MT_LOOKUP_JSON_ARRAY)) return mt_lookup_model_bad(reader, "its launches are no list");
-    size_t total = (prepares ? prepares->count : 0) + (size_t)(launches ? launches->count : 0);
+    size_t total = 0;
+    for (int phase = 0; phase < MT_LOOKUP_PHASES; phase++) {
+        lists[phase] = mt_lookup_json_member(root, keys[phase]);
+        if (lists[phase] && lists[phase]->kind != MT_LOOKUP_JSON_ARRAY) return mt_lookup_model_bad(reader, "its launches are no list");
+        total += lists[phase] ? lists[phase]->count : 0;
+    }
     if (total > 4096) return mt_lookup_model_bad(reader, "more launches than this library supports");
     model->launches = mt_lookup_arena_take(reader->arena, total, sizeof *model->launches);
     if (!model->launches) return mt_lookup_no_memory();
-    for (int part = 0; part < 2; part++) {
-        const mt_lookup_json *array = part ? launches : prepares;
-        for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next) {
-            tunelookup_status st = load_launch(reader, at, part == 0, &model->launches[model->launch_count++]);
+    for (int phase = 0; phase < MT_LOOKUP_PHASES; phase++) {
+        for (const mt_lookup_json *at = lists[phase] ? lists[phase]->first : NULL; at; at = at->next) {
+            tunelookup_status st = load_launch(reader, at, phase, &model->launches[model->launch_count++]);
             if (st != TUNELOOKUP_OK) return st;
         }
     }

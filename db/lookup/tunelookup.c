@@ -340,6 +340,10 @@ void tunelookup_close(tunelookup_db *db)
         free_plan(db->plans);
         db->plans = next;
     }
+    for (mt_lookup_kept_text *text = atomic_load(&db->texts), *next; text; text = next) {
+        next = text->next;
+        free(text);
+    }
     for (mt_lookup_cubin *cubin = atomic_load(&db->cubins), *next; cubin; cubin = next) {
         next = cubin->next;
         free(cubin->data);

@@ -1,5 +1,6 @@
 #include "db/store/query.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "db/store/current.h"
@@ -254,12 +255,16 @@ mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key
     return mt_sql_one(store, "SELECT ifnull((SELECT spec_json FROM kernel WHERE name = ? AND key = ?), '{}')", "read a kernel", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(json)), err);
 }
 
-mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char *key, bool *is_by_default, mt_error *err)
+mt_status mt_query_terms(mt_store *store, const char *kernel, const char *key, mt_kernel_terms *terms, mt_error *err)
 {
-    int64_t count = 0;
-    mt_status st = mt_sql_one(store, "SELECT count(*) FROM kernel WHERE name = ? AND key = ? AND json_extract(CASE WHEN json_valid(spec_json) THEN spec_json ELSE '{}' END, '$.reference') = 'default'",
-                              "read a kernel's reference", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_INT(&count)), err);
-    *is_by_default = count > 0;
+    static const char sql[] = "SELECT ifnull(max(json_extract(json, '$.reference') = 'default'), 0), ifnull(max(json_extract(json, '$.per')), '') "
+                              "FROM (SELECT CASE WHEN json_valid(spec_json) THEN spec_json ELSE '{}' END AS json FROM kernel WHERE name = ? AND key = ?)";
+    int64_t is_by_default = 0;
+    char *per = NULL;
+    mt_status st = mt_sql_one(store, sql, "read a kernel's terms", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_INT(&is_by_default), MT_TO_TEXT(&per)), err);
+    *terms = (mt_kernel_terms){.is_by_default = is_by_default != 0};
+    if (st == MT_OK) snprintf(terms->per, sizeof terms->per, "%s", per);
+    mt_free(per);
     return st;
 }
 

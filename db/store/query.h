@@ -40,8 +40,12 @@ mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, v
 /* The programs that a state of a kernel's source is stored with (mt_kernel_row.spec_json), "{}" where the file does not know it. mt_free *json. */
 mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err);
 
-/* Whether outputs of a state of a kernel's source were compared with what its default variant computes (`reference = default`), and not with a reference of its own. */
-mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char *key, bool *is_by_default, mt_error *err);
+/* What results of a state of a kernel's source mean, where it is not the usual. */
+typedef struct mt_kernel_terms {
+    bool is_by_default; /* outputs were compared with what the default variant computes (`reference = default`), and not with a reference of its own */
+    char per[128];      /* units of work of one run, as written: times are of one unit; "" = of the run */
+} mt_kernel_terms;
+mt_status mt_query_terms(mt_store *store, const char *kernel, const char *key, mt_kernel_terms *terms, mt_error *err);
 /* The knobs of a state of a kernel's source with their default values, "ALGO=direct;CPB=8", whatever conditions they have; "" where they have none, or the file does not know its programs. mt_free *usual. */
 mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err);
 

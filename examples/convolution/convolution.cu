@@ -1,12 +1,14 @@
 /*
- * out[y][x] = sum over i, j of filter[i][j] * in[y + i][x + j]: a template, and a filter in constant memory, as such kernels often come.
+ * out[y][x] = sum over i, j of filter[i][j] * in[y + i][x + j]: templates in a namespace, and a filter in constant memory, as such kernels often come.
  *
  *     in      f32 [HEIGHT + FH - 1, WIDTH + FW - 1]
- *     filter  f32 [FH, FW], a parameter or the variable d_filter
+ *     filter  f32 [FH, FW], a parameter or the variable convolution::d_filter
  *     out     f32 [HEIGHT, WIDTH]
  *
  * Knobs: blocks of BLOCK_X x BLOCK_Y threads; a thread computes TILE_Y outputs below each other.
  */
+namespace convolution {
+
 __constant__ float d_filter[SHAPE_FH * SHAPE_FW];
 
 template <int ROWS, int FH, int FW> __device__ void convolve(const float *in, const float *filter, float *out, int width, int height)
@@ -23,21 +25,19 @@ template <int ROWS, int FH, int FW> __device__ void convolve(const float *in, co
         out[(size_t)(top + k) * width + x] = sum[k];
 }
 
-#if ALGO == ALGO_constant
-extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) constant(const float *in, float *out, int width, int height)
+template <int ROWS, int FH, int FW> __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) constant(const float *in, float *out, int width, int height)
 {
-    convolve<TILE_Y, SHAPE_FH, SHAPE_FW>(in, d_filter, out, width, height);
+    convolve<ROWS, FH, FW>(in, d_filter, out, width, height);
 }
-#endif
 
-#if ALGO == ALGO_global
-extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) global(const float *in, const float *filter, float *out, int width, int height)
+template <int ROWS, int FH, int FW> __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) global(const float *in, const float *filter, float *out, int width, int height)
 {
-    convolve<TILE_Y, SHAPE_FH, SHAPE_FW>(in, filter, out, width, height);
+    convolve<ROWS, FH, FW>(in, filter, out, width, height);
 }
-#endif
 
-extern "C" __global__ void convolution_reference(const float *in, const float *filter, double *out, int width, int height)
+} // namespace convolution
+
+__global__ void convolution_reference(const float *in, const float *filter, double *out, int width, int height)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     double sum = 0;

@@ -37,7 +37,7 @@ class LaunchInfo(ctypes.Structure):
     _fields_ = [
         ("entry", ctypes.c_char_p), ("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("cluster", ctypes.c_uint32 * 3), ("smem_bytes", ctypes.c_uint32),
         ("carveout_percent", ctypes.c_int32), ("cooperative", ctypes.c_int32), ("programmatic", ctypes.c_int32), ("is_prepare", ctypes.c_int32),
-        ("arg_count", ctypes.c_int32), ("args", ctypes.c_int32 * 32), ("reserved_", ctypes.c_int32 * 8)]
+        ("arg_count", ctypes.c_int32), ("args", ctypes.c_int32 * 32), ("is_finish", ctypes.c_int32), ("repeat", ctypes.c_int32), ("reserved_", ctypes.c_int32 * 6)]
 
 
 class ArgInfo(ctypes.Structure):
@@ -93,12 +93,13 @@ def _open(name):
 def _declare(lib):
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     lib.tunelookup_strerror.restype = lib.tunelookup_detail.restype = lib.tunelookup_version.restype = text
+    lib.tunelookup_symbol.restype = text
     lib.tunelookup_explain.restype = ctypes.c_size_t
     lib.tunelookup_close.restype = lib.tunelookup_release.restype = None
     for name, *arguments in (
             ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
             ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
-            ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("cubin", pointer, pointer, pointer), ("explain", pointer, text, ctypes.c_size_t),
+            ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("cubin", pointer, pointer, pointer), ("symbol", pointer, ctypes.c_size_t, text), ("explain", pointer, text, ctypes.c_size_t),
             ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("release", pointer), ("close", pointer)):
         getattr(lib, "tunelookup_" + name).argtypes = arguments
     return lib
@@ -179,6 +180,9 @@ class Library:
         data, size = ctypes.c_void_p(), ctypes.c_size_t()
         self._check("cubin", self._lib.tunelookup_cubin(ctypes.byref(result), ctypes.byref(data), ctypes.byref(size)))
         return data.value, size.value
+
+    def symbol(self, cubin, name):
+        return self._lib.tunelookup_symbol(cubin, len(cubin), name.encode()).decode()
 
     def explain(self, result):
         text = ctypes.create_string_buffer(8192)

@@ -44,9 +44,9 @@ class Dtype(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """One kernel launch, evaluated for the asked shape and device. Launches are made in order; those with is_prepare once after the inputs change."""
+    """One kernel launch, evaluated for the asked shape and device. Launches are made in order; those with is_prepare once after the inputs change, those with is_finish where the outputs are read."""
 
-    entry: str                 #: kernel symbol
+    entry: str                 #: C or C++ name; `Result.symbol` says what it is called in the code
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int] | None
@@ -55,6 +55,8 @@ class Launch:
     cooperative: bool
     programmatic: bool
     is_prepare: bool
+    is_finish: bool
+    repeat: int                #: make it so many times, one after the other
     args: tuple[int, ...]      #: indices into Answer.args, in the order of the kernel's parameters
 
 
@@ -176,7 +178,7 @@ class Answer:
         """The launches to make, in order. ValueRangeError where an expression can't be computed."""
         return [
             Launch(info.entry.decode(), tuple(info.grid), tuple(info.block), tuple(info.cluster) if info.cluster[0] else None, info.smem_bytes,
-                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare),
+                   info.carveout_percent if info.carveout_percent >= 0 else None, bool(info.cooperative), bool(info.programmatic), bool(info.is_prepare), bool(info.is_finish), info.repeat,
                    tuple(info.args[:info.arg_count]))
             for info in self._plan._calls().launches(self._result)]
 
@@ -194,6 +196,10 @@ class Answer:
     def cubin(self) -> bytes:
         """The variant's code for cuModuleLoadData, checked (hash, image, architecture). NotFoundError where none is stored, CubinNotAllowedError for a user's file without user_cubins."""
         return ctypes.string_at(*self._plan._calls().cubin(self._result))
+
+    def symbol(self, cubin: bytes, name: str) -> str:
+        """What a launch's entry, or a variable, is called in that code: of C++ names another than in the source."""
+        return self._plan._calls().symbol(cubin, name)
 
     def explain(self) -> str:
         """How it matched, on which row, and why not better: a few lines."""

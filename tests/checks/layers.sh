@@ -7,7 +7,7 @@ complain() { echo "$*"; bad=1; }
 
 # What a folder may include from the project, as a regular expression of paths.
 base='tuner/base/'
-program='db/(program|key|rule)\.h' # one target, libc only
+program='db/(program|key|rule|cubin_names)\.h' # one target, libc only
 space="tuner/space/|$base|$program"
 space_text="tuner/space/(ini|expr)/|tuner/space/(dtype|facts)\.h|$base|$program"
 space_spec="tuner/space/spec/|$space_text"
@@ -43,6 +43,7 @@ allow_for() { # file
     db/rule.[ch]) allowed='db/(rule|key)\.h' ;;
     db/schema_text.[ch]) allowed='db/schema_text\.h' ;;
     db/trust.[ch]) allowed='db/trust\.h' ;;
+    db/cubin_names.[ch]) allowed='db/cubin_names\.h' ;;
     db/row_rules.[ch]) allowed='db/row_(rules\.(h|def)|json\.h)' ;;
     db/row_json.[ch]) allowed='db/row_json\.h' ;;
     db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|(include/)?tunelookup\.h" ;;
@@ -55,7 +56,7 @@ allow_for() { # file
     tuner/space/spec/*) allowed=$space_spec ;;
     tuner/space/points/*) allowed=$space_points ;;
     tuner/space/launch/*) allowed="tuner/space/launch/|$space_points" ;;
-    tuner/space/source/*) allowed="tuner/space/source/|$space_points" ;;
+    tuner/space/source/*) allowed="tuner/space/(source|signature)/|$space_points" ;;
     tuner/space/*) allowed="tuner/space/ini/|tuner/space/(dtype|facts)\.h|$base|$program" ;;
     tuner/search/*) allowed=$search ;;
     tuner/predictor/*) allowed=$predictor ;;

@@ -16,6 +16,8 @@ struct mt_nvrtc_program {
     char log[8192];
     char *cubin;
     size_t cubin_size;
+    char names[16][128], lowered[16][128]; /* name expressions, and what stands for them in the "cubin": the name without its namespace and arguments */
+    int name_count;
 };
 
 #define DECLARE(name, parameters) FAKE_EXPORT int nvrtc##name parameters;
@@ -57,6 +59,25 @@ int nvrtcDestroyProgram(mt_nvrtc_program *program)
     free(*program);
     *program = NULL;
     return MT_NVRTC_SUCCESS;
+}
+
+int nvrtcAddNameExpression(mt_nvrtc_program program, const char *name)
+{
+    if (program->name_count == 16) return 1;
+    const char *last = name;
+    for (const char *at = strstr(name, "::"); at && !memchr(name, '<', (size_t)(at - name)); at = strstr(last, "::")) last = at + 2;
+    snprintf(program->lowered[program->name_count], sizeof *program->lowered, "%.*s", (int)strcspn(last, "<("), last);
+    snprintf(program->names[program->name_count++], sizeof *program->names, "%s", name);
+    return MT_NVRTC_SUCCESS;
+}
+
+int nvrtcGetLoweredName(mt_nvrtc_program program, const char *name, const char **lowered)
+{
+    for (int i = 0; i < program->name_count; i++) {
+        *lowered = program->lowered[i];
+        if (strcmp(program->names[i], name) == 0) return MT_NVRTC_SUCCESS;
+    }
+    return 1;
 }
 
 static const char *option_value(int count, const char *const *options, const char *start)

@@ -11,7 +11,7 @@ done
 for variant in constant global; do
   "$tool" show --top 1000 --json | grep -q "ALGO=$variant" || fail "no variant $variant passed"
 done
-sed "s#^source.*#source = $source_folder/examples/convolution/convolution.cu#; s/constant d_filter/constant no_such/" "$space" >"$scratch/typo.ini"
+sed "s#^source.*#source = $source_folder/examples/convolution/convolution.cu#; s/constant convolution::d_filter/constant no_such/" "$space" >"$scratch/typo.ini"
 tune --space "$scratch/typo.ini" --shape odd --strategy exhaustive --budget 3 && fail "a variable that is not there was not told"
 grep -q 'no variable no_such in the compiled source' "$scratch/tune.txt" || fail "a variable that is not there: $(cat "$scratch/tune.txt")"
 finish

@@ -71,27 +71,27 @@ quiet() { # TEXT SED_COMMANDS
   if "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1 | grep -F -- "$1"; then echo "FAILED: $2: expected nothing of \"$1\""; bad=1; fi
 }
 says 0 'twice           2   2        0       0' ''
-says 1 'no __global__ function thrice (extern "C")' 's/^\[algorithm twice/[algorithm thrice/'
+says 1 'no __global__ function thrice in' 's/^\[algorithm twice/[algorithm thrice/'
 says 1 'in the compiled source, which has ' 's/^\[algorithm twice/[algorithm thrice/'
-says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it, or take this name for the entry' 's/^\[algorithm twice/[algorithm decorated/'
+says 0 'decorated       2   2        0       0' 's/^\[algorithm twice/[algorithm decorated/'
 says 0 'twice           2   2        0       0' 's/^\[algorithm twice\]/&\nentry = _Z9decoratedPf/'
-says 1 'make the template __device__ and call it from an extern "C" kernel' 's/^\[algorithm twice/[algorithm generic/'
-says 1 'and 1 more with the same' 's/^\[algorithm twice/[algorithm decorated/'
-says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
-says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
-says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
+says 1 'the entry of a template has its arguments, such as scale<float, 4>' 's/^\[algorithm twice/[algorithm generic/'
+says 1 'and 1 more with the same' 's/^\[algorithm twice/[algorithm generic/'
+says 1 'no __global__ function finnish in' 's/= finish/= finnish/' # a later launch
+says 1 'no __global__ function refrence in' 's/^reference = .*/reference = refrence/'
+says 1 'no __global__ function init_in in' 's/^init .*/init = kernel(init_in)/'
 says 1 'twice has 1 parameter, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
 says 1 'finish has 1 parameter, the launch lists 0' '/^\[launch 2/,/^args/s/^args .*/args =/'
 # where: the key that names it or lists its arguments, or the argument that it makes
 says 1 'm.ini:28: twice has 1 parameter, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
-says 1 'm.ini:3: no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
+says 1 'm.ini:3: no __global__ function refrence in' 's/^reference = .*/reference = refrence/'
 says 1 'm.ini:3: [kernel] reference: ./nowhere.npy: cannot open' 's/^reference = .*/reference = file:nowhere.npy/; /^\[launch reference/,$d'
 says 1 'm.ini:37: reference has 1 parameter, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'm.ini:17: generator has 1 parameter, the launch lists 3' 's/^init .*/init = kernel(generator)/'
 says 1 'm.ini:32: algorithm twice: no __global__ function finnish' 's/= finish/= finnish/'
 says 1 'm.ini:3: reference has 1 parameter, the launch lists 3; a reference gets the [arg] sections alone, and none of a launch'"'"'s literals such as i32(N): it reads the values of a shape as macros, or [launch reference 1] lists' '/^\[launch reference/,$d' # a launch that the file does not give
 quiet 'a reference gets the [arg] sections' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
-says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
+says 1 '[arg n] is a scalar i32, but parameter 1 of twice is float *out' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameter, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameter, the launch lists 3' 's/^init .*/init = kernel(generator)/'
 says 0 'twice           2   2        0       0' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = table/'
@@ -220,10 +220,10 @@ none_says() { # TEXT SOURCE [OPTION]
 kernel='extern "C" __global__ void plan(float *out) { out[threadIdx.x] = 2; }'
 other='extern "C" __global__ void finish(float *out) { out[threadIdx.x] = 2; }'
 for source in '' $'#if ALGO == ALGO_plam\n'"$kernel"$'\n#endif' '__device__ void plan(float *out) { out[threadIdx.x] = 2; }'; do
-  none_says 'none.ini:6: no __global__ function plan (extern "C") in the compiled source, which has none' "$source"
+  none_says 'none.ini:6: no __global__ function plan in the compiled source, which has none' "$source"
 done
-none_says '"file":"none.ini","line":8,"text":"algorithm second: no __global__ function finish (extern \"C\") in the compiled source, which has none"' $'#if ALGO == ALGO_plan\n'"$kernel"$'\n#endif' --json
-none_says 'none.ini:8: algorithm second: no __global__ function finish (extern "C") in the compiled source, which has plan' "$kernel"
+none_says '"file":"none.ini","line":8,"text":"algorithm second: no __global__ function finish in the compiled source, which has none"' $'#if ALGO == ALGO_plan\n'"$kernel"$'\n#endif' --json
+none_says 'none.ini:8: algorithm second: no __global__ function finish in the compiled source, which has plan' "$kernel"
 # A header that is not there is the kernel's mistake, though the default variant is compiled first, as the reference.
 none_says "none.cu:1: the kernel's source does not compile:" $'#include "nothere.h"\n'"$kernel$other"
 none_says "none.cu:1: in plan(): the kernel's source does not compile with the knobs of the default point:" "${kernel/threadIdx/treadIdx}"$'\n'"$other"

@@ -380,7 +380,7 @@ START_TEST(a_hanging_one_delays_nobody)
     ck_assert_int_eq(system(command), 0);
     variant_limit = "6";
     run_tool("Fake GPU,Fake GPU,Fake GPU,Fake GPU", "all", 0);
-    ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') FROM session"), 30000000000); /* five times 6 s */
+    ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') FROM session"), 5000000000); /* five times a second or more */
     ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0); /* side by side */
     ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'timeout'"), 5);
     ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 5);

@@ -1,6 +1,6 @@
 /* What is read out of compiled code; damaged code is not believed and not read past. */
 #include "tests/unit/unit.h"
-#include "tuner/evaluate/cubin.h"
+#include "tuner/space/launch/cubin.h"
 
 #include <elf.h>
 #include <string.h>

@@ -139,7 +139,7 @@ static void evaluate(const struct script *script)
     session.script = script;
     session.is_done = false;
     session.notices = 0;
-    must(mt_device_worker_evaluate(session.worker, &order, &err) == MT_OK, "%s", err.message);
+    must(mt_device_worker_evaluate(session.worker, &order, 0, &err) == MT_OK, "%s", err.message);
     for (int count = 0; !session.is_done && !session.has_failed; count++) {
         must(count < MAX_EVENTS, "seed %u, room for %d: order %llu, %s, does not end", session.seed, gpu.room, (unsigned long long)session.id, script->name);
         happen_or_tick();

@@ -59,7 +59,6 @@ START_TEST(tensors_scalars_and_general_launches)
     ck_assert_mem_eq(arg_of(&f, "scale")->scalar, quarter, 8);
     ck_assert_mem_eq(arg_of(&f, "count")->scalar, count, 8);
     ck_assert_uint_eq(f.plan.launch_count, 1);
-    ck_assert_uint_eq(f.plan.prepare_count, 0);
     const mt_plan_launch *launch = &f.plan.launches[0];
     ck_assert_str_eq(launch->entry, "direct");
     ck_assert(launch->grid[0] == 3 && launch->grid[1] == 2 && launch->grid[2] == 1 && launch->block[0] == 64 && launch->block[1] == 1);
@@ -71,20 +70,20 @@ END_TEST
 START_TEST(a_variant_s_launches_replace_the_general_ones)
 {
     fixture f = start_on(must_load(FULL_INI), "a", &h100, "ALGO=tma;CPB=8;THREADS=128;MODE=fast");
-    ck_assert_uint_eq(f.plan.launch_count, 2);
-    ck_assert_str_eq(f.plan.launches[0].entry, "tma_main");
-    ck_assert_str_eq(f.plan.launches[1].entry, "finish");
-    ck_assert(f.plan.launches[0].cluster[0] == 8 && f.plan.launches[0].cluster[1] == 1);
-    ck_assert_uint_eq(f.plan.launches[0].smem_bytes, 32768);
-    ck_assert_int_eq(f.plan.launches[0].carveout_percent, 50);
-    ck_assert(f.plan.launches[1].from->programmatic && f.plan.launches[1].block[1] == 4);
-    ck_assert_uint_eq(f.plan.prepare_count, 1);
-    ck_assert_str_eq(f.plan.prepares[0].entry, "border");
+    ck_assert_uint_eq(f.plan.launch_count, 3);
+    ck_assert_str_eq(f.plan.launches[0].entry, "border");
+    ck_assert_int_eq(f.plan.launches[0].from->phase, MT_LAUNCH_PREPARE);
+    ck_assert_str_eq(f.plan.launches[1].entry, "tma_main");
+    ck_assert_str_eq(f.plan.launches[2].entry, "finish");
+    ck_assert(f.plan.launches[1].cluster[0] == 8 && f.plan.launches[1].cluster[1] == 1);
+    ck_assert_uint_eq(f.plan.launches[1].smem_bytes, 32768);
+    ck_assert_int_eq(f.plan.launches[1].carveout_percent, 50);
+    ck_assert(f.plan.launches[2].from->programmatic && f.plan.launches[2].block[1] == 4);
     ck_assert(arg_of(&f, "partial")->used && arg_of(&f, "value")->used && !arg_of(&f, "scale")->used);
     ck_assert_uint_eq(arg_of(&f, "state")->tensor.elements, 2); /* in, out and inout are there, used or not */
     stop(&f);
     f = start_on(must_load(FULL_INI), "a", &h100, "ALGO=tma;CPB=8;THREADS=128;MODE=slow");
-    ck_assert_uint_eq(f.plan.launch_count, 1); /* `when` */
+    ck_assert_uint_eq(f.plan.launch_count, 2); /* `when` */
     stop(&f);
 }
 END_TEST

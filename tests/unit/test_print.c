@@ -92,7 +92,7 @@ START_TEST(a_row_as_json)
     row.outcome.kind = MT_OUTCOME_OK;
     row.outcome.timing.median_ns = 387240;
     mt_strbuf out = {0};
-    mt_show_json_row(&out, &row, false, NULL);
+    mt_show_json_row(&out, &row, &(mt_kernel_terms){0}, NULL);
     const char *text = mt_strbuf_text(&out);
     ck_assert_ptr_nonnull(strstr(text, "\"gpu_name\":\"a \\\"name\\\"\\n\""));
     ck_assert_ptr_nonnull(strstr(text, "\"median_us\":387.24"));

@@ -50,9 +50,10 @@ START_TEST(races)
 {
     mt_timing_options race = options;
     race.race_ns = 1000, race.race_factor = 1.1;
-    mt_timing far = seen((double[]){1260, 1255, 1251}, 3), two = seen((double[]){9e9, 9e9}, 2), one_good = seen((double[]){5000, 5000, 1249}, 3);
+    mt_timing far = seen((double[]){1260, 1255, 1251}, 3), two = seen((double[]){1.02e6, 9e9}, 2), one = seen((double[]){1.03e6}, 1), one_good = seen((double[]){5000, 5000, 1249}, 3);
     ck_assert(mt_timing_is_hopeless(&race, &far));
     ck_assert(!mt_timing_is_hopeless(&race, &two));      /* too few to say */
+    ck_assert(mt_timing_is_hopeless(&race, &one));       /* but what is out of reach: 25 times as long and a millisecond */
     ck_assert(!mt_timing_is_hopeless(&race, &one_good)); /* the best sample counts: the others may be disturbed */
     ck_assert(!mt_timing_is_hopeless(&options, &far));   /* no race */
     mt_timing slower = seen((double[]){1101, 1102, 1103, 1104, 1105, 1106}, 6), close = seen((double[]){1099, 1102, 1103, 1104, 1105, 1106}, 6);

@@ -248,7 +248,7 @@ static void compare_time(bench *b, const random_shape *random)
     mt_env_free(env);
 }
 
-static void compare_launch(const tunelookup_result *result, int index, const mt_plan_launch *want, bool is_prepare)
+static void compare_launch(const tunelookup_result *result, int index, const mt_plan_launch *want)
 {
     tunelookup_launch_info got;
     ck_lookup(tunelookup_launch(result, index, &got));
@@ -262,7 +262,8 @@ static void compare_launch(const tunelookup_result *result, int index, const mt_
     if (want->carveout_percent >= 0) ck_assert_int_eq(got.carveout_percent, want->carveout_percent);
     ck_assert_int_eq(got.cooperative, want->from->cooperative);
     ck_assert_int_eq(got.programmatic, want->from->programmatic);
-    ck_assert_int_eq(got.is_prepare, is_prepare);
+    ck_assert_int_eq(got.is_prepare, want->from->phase == MT_LAUNCH_PREPARE);
+    ck_assert_int_eq(got.is_finish, want->from->phase == MT_LAUNCH_FINISH);
     ck_assert_uint_eq((size_t)got.arg_count, want->from->arg_count);
     for (size_t i = 0; i < want->from->arg_count; i++) ck_assert_uint_eq((size_t)got.args[i], want->from->args[i]);
 }
@@ -323,10 +324,9 @@ static void compare_result(bench *b, const random_shape *random, const tunelooku
     must_set(env, random->point);
     ck_assert(mt_plan_make(env, &plan, &illegal, NULL) == MT_OK && !illegal);
     ck_assert_str_eq(result->variant, random->point);
-    ck_assert_uint_eq((size_t)result->launch_count, plan.prepare_count + plan.launch_count);
+    ck_assert_uint_eq((size_t)result->launch_count, plan.launch_count);
     ck_assert_uint_eq((size_t)result->arg_count, plan.arg_count);
-    for (size_t i = 0; i < plan.prepare_count; i++) compare_launch(result, (int)i, &plan.prepares[i], true);
-    for (size_t i = 0; i < plan.launch_count; i++) compare_launch(result, (int)(plan.prepare_count + i), &plan.launches[i], false);
+    for (size_t i = 0; i < plan.launch_count; i++) compare_launch(result, (int)i, &plan.launches[i]);
     for (size_t i = 0; i < plan.arg_count; i++) compare_arg(result, (int)i, &plan.args[i], &b->spec->args[i]);
     mt_plan_free(&plan);
     mt_env_free(env);

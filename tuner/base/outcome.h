@@ -107,7 +107,7 @@ bool mt_energy_source_from_name(const char *name, mt_energy_source *source);
 /* What one run of the variant costs the whole board (idle power included), from a loop of many. Only where it was asked for. */
 typedef struct mt_energy {
     mt_energy_source source; /* NONE: not measured; the others are 0 then */
-    double run_uj;           /* microjoules, all launches of the variant once */
+    double run_uj;           /* microjoules of one unit of work: all launches of the variant once, where the file says nothing else */
     double error_uj;         /* ±, of the method's resolution */
     double power_w;          /* mean over the loop */
     double loop_ms;          /* length of the loop */

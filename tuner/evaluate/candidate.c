@@ -8,10 +8,19 @@
 static char *launched_by(const mt_plan *plan)
 {
     mt_strbuf text = {0};
-    for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(&text, "%s\n", plan->launches[i].entry);
+    for (size_t i = 0; i < plan->launch_count; i++)
+        if (plan->launches[i].from->phase == MT_LAUNCH_TIMED) mt_strbuf_addf(&text, "%s\n", plan->launches[i].entry);
     char *entries = mt_strbuf_take(&text);
     mt_strbuf_free(&text);
     return entries;
+}
+
+/* The C++ names among them, which NVRTC is asked for. */
+static mt_status add_names(const mt_needs *needs, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && i < needs->kernel_count; i++) st = mt_options_add_name(options, needs->kernels[i].entry, err);
+    return st;
 }
 
 mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
@@ -26,6 +35,7 @@ mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt
     MT_TRY(mt_plan_make(env, &plan, &candidate->illegal, err));
     if (!candidate->illegal) candidate->illegal = mt_plan_illegal(env, &plan);
     if (candidate->illegal) goto done;
+    candidate->per = plan.per;
     candidate->launched = launched_by(&plan);
     if (!candidate->launched) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
@@ -33,6 +43,7 @@ mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt
     }
     MT_TRY(mt_needs_of_variant(spec, &plan, &spec->algorithms[point.level[0]], &candidate->needs, err));
     MT_TRY(mt_options_variant(env, &candidate->options, err));
+    MT_TRY(add_names(&candidate->needs, &candidate->options, err));
 done:
     mt_plan_free(&plan);
     if (st != MT_OK) mt_candidate_free(candidate);
@@ -57,6 +68,16 @@ mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_erro
     st = mt_needs_of_support(spec, &plan, needs, err);
 done:
     mt_plan_free(&plan);
+    return st;
+}
+
+mt_status mt_candidate_support_options(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err)
+{
+    mt_needs needs = {0};
+    mt_status st = mt_options_support(env, workload, options, err);
+    if (st == MT_OK) st = mt_candidate_support_needs(env, &needs, err);
+    if (st == MT_OK) st = add_names(&needs, options, err);
+    mt_needs_free(&needs);
     return st;
 }
 

@@ -81,7 +81,7 @@ void mt_eval_core_close(mt_eval_core *self)
 static mt_status submit_support(mt_eval_core *self, mt_error *err)
 {
     mt_options options = {0};
-    mt_status st = mt_options_support(self->env, self->workload, &options, err);
+    mt_status st = mt_candidate_support_options(self->env, self->workload, &options, err);
     if (st == MT_OK) {
         mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = self->base.arch, .options = &options, .tag = self->subject};
         st = mt_pool_submit(self->pool, &order, err);

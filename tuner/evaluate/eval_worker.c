@@ -199,7 +199,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
     mt_candidate candidate;
     mt_status st = mt_eval_core_candidate(&self->core, request, &candidate, err);
     if (st != MT_OK) return st;
-    if (!candidate.illegal) st = mt_eval_trial_add(self, request, err);
+    if (!candidate.illegal) st = mt_eval_trial_add(self, request, candidate.per, err);
     if (!candidate.illegal && st == MT_OK) st = mt_eval_core_compile(&self->core, &candidate, request->id, err);
     mt_candidate_free(&candidate);
     return st;

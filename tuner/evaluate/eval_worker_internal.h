@@ -22,6 +22,7 @@ enum trial_state {
 struct trial {
     struct trial *next;
     mt_trial request;
+    int64_t per;         /* units of work of a run */
     enum trial_state state;
     mt_trial_start how;  /* since start */
     mt_outcome compiled; /* the compiler's part of the outcome; since COMPILED, also below */
@@ -72,7 +73,7 @@ __attribute__((format(printf, 2, 3))) void mt_eval_worker_warn(eval_worker *self
 void mt_eval_trial_enter(struct trial *trial, enum trial_state state);
 bool mt_eval_trial_is_started(const struct trial *trial);
 struct trial *mt_eval_trial_find(eval_worker *self, uint64_t id); /* NULL = it has ended, or was dropped */
-mt_status mt_eval_trial_add(eval_worker *self, const mt_trial *request, mt_error *err);
+mt_status mt_eval_trial_add(eval_worker *self, const mt_trial *request, int64_t per, mt_error *err);
 void mt_eval_trial_remove(eval_worker *self, struct trial *gone); /* at its end */
 void mt_eval_trials_drop(eval_worker *self, bool started_too);
 /* Those that are compiled may be started once the kernels that they are checked with are there too. */

@@ -5,6 +5,7 @@
  * A GPU that is lost makes what was started there READY again. DONE is no state: the trial goes. */
 #undef NDEBUG
 #include <assert.h>
+#include <math.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
@@ -14,9 +15,8 @@ enum { MAX_LOSSES = 3 };
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
+static const double HANG_FACTOR = 1000, HANG_LEAST_S = 1; /* a first run that takes longer than so many times the best is taken for endless */
 static const double RACE_FACTOR = 1.1;      /* a variant this much slower than the incumbent is not timed to the end */
-
-
 
 #define TO(state) (1u << (state))
 
@@ -56,11 +56,12 @@ void mt_eval_trial_remove(eval_worker *self, struct trial *gone)
     mt_free(gone);
 }
 
-mt_status mt_eval_trial_add(eval_worker *self, const mt_trial *request, mt_error *err)
+mt_status mt_eval_trial_add(eval_worker *self, const mt_trial *request, int64_t per, mt_error *err)
 {
     struct trial *trial = mt_alloc(1, sizeof *trial), **last = &self->trials;
     if (!trial) return MT_FAIL(err, MT_ERR_NO_MEMORY, "trial: out of memory");
     trial->request = *request;
+    trial->per = per;
     while (*last) last = &(*last)->next;
     *last = trial;
     return MT_OK;
@@ -149,6 +150,13 @@ void mt_eval_trials_drop(eval_worker *self, bool started_too)
     }
 }
 
+/* One run of a variant that is no endless loop: seconds; 0 = nothing is known to compare it with. */
+static double first_run_limit_s(const struct trial *trial)
+{
+    double limit_s = HANG_FACTOR * trial->how.best_ns * (double)trial->per / 1e9;
+    return trial->how.best_ns > 0 ? fmax(HANG_LEAST_S, limit_s) : 0;
+}
+
 static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *err)
 {
     const mt_eval_core *core = &self->core;
@@ -182,7 +190,7 @@ static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *er
         .baseline = trial->request.baseline,
         .algorithm = trial->request.algorithm,
     };
-    return mt_device_worker_evaluate(gpu->worker, &order, err);
+    return mt_device_worker_evaluate(gpu->worker, &order, first_run_limit_s(trial), err);
 }
 
 mt_status mt_eval_trial_compile_again(eval_worker *self, const struct trial *trial, mt_error *err)

@@ -31,6 +31,7 @@ typedef struct mt_trial {
 typedef struct mt_trial_start {
     size_t device;          /* which of the GPUs runs it */
     double race_ns;         /* the incumbent's median; 0 = it is timed to the end, as what is timed again always is */
+    double best_ns;         /* the best time so far, which says how long a first run may take at all; 0 = none, or it need not be told */
     mt_method method;
     int64_t energy_ns;      /* a retime: also measure energy, in a loop of at least this long; 0 = don't */
 } mt_trial_start;

@@ -7,7 +7,7 @@
 #include "tuner/space/launch/plan.h"
 
 typedef struct mt_needed_kernel {
-    const char *entry;
+    char *entry;            /* owned */
     const char *algorithm;  /* that launches it, for messages; NULL = the reference, or an input */
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
@@ -21,13 +21,13 @@ typedef struct mt_needed_variable {
     uint64_t bytes;
 } mt_needed_variable;
 
-typedef struct mt_needs {   /* names are the spec's */
+typedef struct mt_needs {   /* other names are the spec's */
     mt_needed_kernel *kernels;
     mt_needed_variable *variables;
     size_t kernel_count, variable_count;
 } mt_needs;
 
-/* Of a variant's launches, prepares and constants. `needs` is zeroed. */
+/* Of a variant's launches and constants. `needs` is zeroed. */
 mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt_algorithm *algorithm, mt_needs *needs, mt_error *err);
 /* Of the reference's launches (a zeroed plan: there is none) and of the kernels that make inputs. */
 mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_needs *needs, mt_error *err);

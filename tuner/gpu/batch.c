@@ -110,7 +110,7 @@ mt_status mt_batch_create(mt_gpu_trial *trial, uint32_t sets, uint32_t launches,
     if (mt_cuda_is_sticky(code)) {
         mt_trial_fault(trial, code, "preparing a batch");
     } else if (code != CUDA_SUCCESS) {
-        mt_log_info("no CUDA graph for %s (%s): timed launch by launch", trial->plan.launches[0].entry, mt_cuda_error_name(&trial->gpu->cuda, code));
+        mt_log_info("no CUDA graph for %s (%s): timed launch by launch", mt_trial_entry(trial), mt_cuda_error_name(&trial->gpu->cuda, code));
     } else {
         *out = batch;
         batch = NULL;

@@ -11,6 +11,7 @@
 #include "tuner/gpu/compile_headers.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
+#include "tuner/gpu/compile_names.h"
 #include "tuner/gpu/compile_reads.h"
 #include "tuner/gpu/nvrtc_internal.h"
 #include "tuner/space/source/macros.h"
@@ -52,8 +53,8 @@ static mt_status request_options(const mt_compile_request *request, bool is_quie
     mt_status st = MT_OK;
     for (size_t i = 0; i < request->option_count; i++) {
         size_t skipped = is_quiet ? asks_for_verbose(&request->options[i], request->option_count - i) : 0;
-        if (!skipped) MT_TRY(mt_options_add(options, request->options[i], err));
-        else i += skipped - 1;
+        if (skipped) i += skipped - 1;
+        else if (!mt_compile_name_of(request->options[i])) MT_TRY(mt_options_add(options, request->options[i], err));
     }
 done:
     return st;
@@ -127,6 +128,7 @@ static mt_status compile_program(mt_nvrtc *nvrtc, const mt_compile_request *requ
     mt_options options = {0};
     MT_TRY(all_options(nvrtc, request, is_quiet, &options, err));
     MT_TRY(program_create(nvrtc, request, program, err));
+    MT_TRY(mt_compile_names_ask(nvrtc, request, *program, err));
     int here = mt_nvrtc_leave_folder();
     *code = nvrtc->api.CompileProgram(*program, (int)options.count, (const char *const *)options.items);
     mt_nvrtc_return_to(here);
@@ -181,39 +183,47 @@ static mt_status add_failed_log(const char *log, mt_strbuf *text, mt_error *err)
 static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, int code, mt_strbuf *text, mt_compile_result *result, mt_error *err)
 {
     char *log = NULL;
-    mt_status st = read_log(nvrtc, program, &log, err);
-    if (st == MT_OK && code != MT_NVRTC_SUCCESS && !mt_compile_first_error(log)) st = ask_why(nvrtc, request, &log, err);
-    if (st != MT_OK) {
-        mt_free(log);
-        return st;
-    }
+    mt_status st = MT_OK;
+    MT_TRY(read_log(nvrtc, program, &log, err));
+    if (code != MT_NVRTC_SUCCESS && !mt_compile_first_error(log)) MT_TRY(ask_why(nvrtc, request, &log, err));
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_builtins_hint(nvrtc, log, text);
+    if (code != MT_NVRTC_SUCCESS) MT_TRY(mt_compile_names_hint(request, log, text, err));
     if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
         mt_compile_macro_hint(request, log, text);
         mt_compile_header_hints(request, log, nvrtc->include_dir, nvrtc->include_searched, text);
         mt_compile_hints(log, text);
         mt_compile_standard_hint(log, request->options, request->option_count, text);
     }
-    if (code != MT_NVRTC_SUCCESS) st = add_failed_log(log, text, err);
+    if (code != MT_NVRTC_SUCCESS) MT_TRY(add_failed_log(log, text, err));
     else mt_strbuf_add(text, log); /* read by others, who look for its names */
-    mt_free(log);
-    if (st != MT_OK) return st;
     result->log = mt_strbuf_take(text);
-    return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+    if (!result->log) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+done:
+    mt_free(log);
+    return st;
 }
 
-static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
+static mt_status take_cubin(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     size_t size = 0;
+    mt_status st = MT_OK;
+    mt_strbuf image = {0};
     int code = nvrtc->api.GetCUBINSize(program, &size);
     if (code != MT_NVRTC_SUCCESS || size == 0)
         return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC made no cubin (%s): the architecture must be a real one such as sm_90a", nvrtc->api.GetErrorString(code));
     char *cubin = mt_alloc(size, 1);
     if (!cubin) return MT_FAIL(err, MT_ERR_NO_MEMORY, "cubin of %zu bytes", size);
     code = nvrtc->api.GetCUBIN(program, cubin);
-    mt_status st = code == MT_NVRTC_SUCCESS ? mt_cache_entry_write(entry, cubin, size, result->log, &result->cubin, err)
-                                            : MT_FAIL(err, MT_ERR_COMPILE, "nvrtcGetCUBIN: %s", nvrtc->api.GetErrorString(code));
+    if (code != MT_NVRTC_SUCCESS) {
+        st = MT_FAIL(err, MT_ERR_COMPILE, "nvrtcGetCUBIN: %s", nvrtc->api.GetErrorString(code));
+        goto done;
+    }
+    mt_strbuf_add_bytes(&image, cubin, size);
+    MT_TRY(mt_compile_names_add(nvrtc, request, program, &image, err));
+    st = mt_cache_entry_write(entry, image.text, image.length, result->log, &result->cubin, err);
+done:
+    mt_strbuf_free(&image);
     mt_free(cubin);
     return st;
 }
@@ -258,10 +268,10 @@ static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, m
     int code = MT_NVRTC_SUCCESS;
     int64_t start_ns = mt_clock_now_ns();
     MT_TRY(compile_with_what_it_knows(nvrtc, request, &program, &code, err));
-    result->ok = !mt_compile_reads_unknown(nvrtc, request, &text) && code == MT_NVRTC_SUCCESS;
+    result->ok = !mt_compile_reads_unknown(nvrtc, request, &text) && !mt_compile_asks_unknown(request, &text) && code == MT_NVRTC_SUCCESS;
     MT_TRY(take_log(nvrtc, request, program, code, &text, result, err));
     if (result->ok) {
-        MT_TRY(take_cubin(nvrtc, program, entry, result, err));
+        MT_TRY(take_cubin(nvrtc, request, program, entry, result, err));
     } else if (code != MT_NVRTC_COMPILATION && !result->log[0]) {
         mt_free(result->log);
         result->log = mt_strdup(nvrtc->api.GetErrorString(code));

@@ -2,7 +2,7 @@
 
 #include "tuner/gpu/device_internal.h"
 
-CUresult mt_constants_fill(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, CUmodule module, const mt_input_set *set, bool needs_all, mt_strbuf *why)
+CUresult mt_constants_fill(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, const mt_module *module, const mt_input_set *set, bool needs_all, mt_strbuf *why)
 {
     CUresult code = CUDA_SUCCESS;
     for (size_t i = 0; i < plan->arg_count; i++) {
@@ -11,7 +11,7 @@ CUresult mt_constants_fill(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan
         CUdeviceptr variable = 0;
         size_t size = 0;
         if (!arg->constant) continue;
-        code = gpu->cuda.cuModuleGetGlobal(&variable, &size, module, arg->constant);
+        code = mt_module_variable(gpu, module, arg->constant, &variable, &size);
         if (code == CUDA_ERROR_NOT_FOUND) {
             code = CUDA_SUCCESS;
             if (needs_all && !plan->args[i].used) mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", arg->constant, arg->name);

@@ -16,7 +16,7 @@
     X(compare) X(compare_finish) X(spread) X(diff) X(flush_write) X(flush_read) X(hold) X(clock_stamp)
 
 typedef struct mt_tool {
-    CUmodule module; /* NULL = not loaded */
+    mt_module module; /* code NULL = not loaded */
 #define MT_TOOL_FIELD(name) CUfunction name;
     MT_TOOL_MAP(MT_TOOL_FIELD)
 #undef MT_TOOL_FIELD

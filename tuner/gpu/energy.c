@@ -63,7 +63,7 @@ static mt_status measure(loop *self, mt_energy_source source, int64_t least_ns, 
     do MT_TRIAL_TRY(run_chunk(self, &meter));
     while (!mt_energy_meter_is_done(&meter, least_ns) && !mt_energy_meter_is_stuck(&meter, least_ns));
     int64_t loop_ns = mt_clock_now_ns() - start_ns;
-    if (mt_energy_meter_is_done(&meter, least_ns)) *energy = mt_energy_meter_result(&meter, (self->graphs - before) * mt_batch_size(self->batch), loop_ns);
+    if (mt_energy_meter_is_done(&meter, least_ns)) *energy = mt_energy_meter_result(&meter, (self->graphs - before) * mt_batch_size(self->batch) * (uint64_t)trial->plan.per, loop_ns);
 done:
     return st;
 }
@@ -72,7 +72,7 @@ static mt_status make_loop(loop *self, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_gpu_trial *trial = self->trial;
-    double run_ns = trial->outcome->timing.median_ns;
+    double run_ns = trial->outcome->timing.median_ns * (double)trial->plan.per;
     mt_energy_plan plan = mt_energy_plan_make(trial->request->timing.l2, run_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
     MT_TRIAL_TRY(mt_batch_create(trial, plan.sets, plan.runs, &self->batch, err));
     double graphs = run_ns > 0 ? (double)chunk_ns / (run_ns * plan.runs) : 1;

@@ -31,10 +31,10 @@ static mt_status from_generator(mt_gpu *gpu, const mt_arg *arg, const mt_plan_te
     CUfunction function = NULL;
     uint64_t count = tensor->elements, blocks = (count + 255) / 256;
     void *parameters[] = {&data, &count, &seed};
-    if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "%s: init = kernel(%s), but no support module was compiled", arg->name, arg->init_kernel);
-    CUresult code = gpu->cuda.cuModuleGetFunction(&function, gpu->subject.support, arg->init_kernel);
+    if (!gpu->subject.support.code) return MT_FAIL(err, MT_ERR_GPU, "%s: init = kernel(%s), but no support module was compiled", arg->name, arg->init_kernel);
+    CUresult code = mt_module_function(gpu, &gpu->subject.support, arg->init_kernel, &function);
     if (code == CUDA_ERROR_NOT_FOUND)
-        return MT_FAIL(err, MT_ERR_SPEC, "%s: init = kernel(%s): expected an extern \"C\" __global__ function of that name in the source", arg->name, arg->init_kernel);
+        return MT_FAIL(err, MT_ERR_SPEC, "%s: init = kernel(%s): expected a __global__ function of that name in the source", arg->name, arg->init_kernel);
     MT_TRY_CU(code, arg->init_kernel);
     MT_TRY_CU(mt_tool_launch(gpu, function, blocks < 65535 ? (uint32_t)blocks : 65535, 1, 256, parameters), arg->init_kernel);
     MT_TRY_CU(gpu->cuda.cuStreamSynchronize(gpu->stream), arg->init_kernel);
@@ -70,6 +70,9 @@ mt_status mt_input_make(mt_gpu *gpu, const mt_subject_request *request, size_t i
         break;
     case MT_INIT_KERNEL:
         MT_TRY(from_generator(gpu, arg, tensor, seed, data, err));
+        break;
+    case MT_INIT_FILE:
+        MT_TRY(from_file(gpu, arg->init_file, arg->name, tensor, data, err));
         break;
     }
 done:

@@ -3,27 +3,9 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/gpu/device_internal.h"
 
 enum { PORTABLE_CLUSTER = 8, SMEM_UNIT = 128 };
-
-mt_status mt_module_load(mt_gpu *gpu, const char *path, CUmodule *module, CUresult *code, mt_strbuf *why, mt_error *err)
-{
-    char log[4096] = "";
-    char *image = NULL;
-    size_t length = 0;
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-    mt_strbuf_clear(why);
-    mt_status st = mt_file_read(path, 0, &image, &length, err);
-    if (st != MT_OK) return st;
-    *module = NULL;
-    *code = gpu->cuda.cuModuleLoadDataEx(module, image, 2, options, values);
-    if (*code != CUDA_SUCCESS && log[0]) mt_strbuf_add(why, log);
-    mt_free(image);
-    return MT_OK;
-}
 
 static uint32_t volume(const uint32_t size[3])
 {
@@ -225,13 +207,13 @@ done:
     return code;
 }
 
-mt_refusal mt_ready_make(mt_gpu *gpu, CUmodule module, const mt_plan *plan, const mt_plan_launch *launch, mt_ready *ready, CUresult *code, mt_strbuf *why)
+mt_refusal mt_ready_make(mt_gpu *gpu, const mt_module *module, const mt_plan *plan, const mt_plan_launch *launch, mt_ready *ready, CUresult *code, mt_strbuf *why)
 {
     int max_threads = 0;
-    *ready = (mt_ready){.plan = launch};
-    *code = gpu->cuda.cuModuleGetFunction(&ready->function, module, launch->entry);
+    *ready = (mt_ready){.plan = launch, .symbol = mt_module_symbol(module, launch->entry)};
+    *code = mt_module_function(gpu, module, launch->entry, &ready->function);
     if (*code == CUDA_ERROR_NOT_FOUND) {
-        mt_strbuf_addf(why, "no __global__ function %s (extern \"C\") in the compiled source", launch->entry);
+        mt_strbuf_addf(why, "no __global__ function %s in the compiled source", launch->entry);
         return MT_REFUSAL_LOAD;
     }
     if (*code == CUDA_SUCCESS && !parameters_fit(gpu, plan, ready, why)) return MT_REFUSAL_LOAD;

@@ -5,14 +5,13 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/api.h"
 #include "tuner/gpu/device.h"
+#include "tuner/gpu/module.h"
 #include "tuner/space/launch/plan.h"
-
-/* Loads a cubin file. A driver's refusal is *code with its log in *why (cleared first); an unreadable file is an error. */
-mt_status mt_module_load(mt_gpu *gpu, const char *path, CUmodule *module, CUresult *code, mt_strbuf *why, mt_error *err);
 
 /* A launch with everything set that the driver wants to know. */
 typedef struct mt_ready {
     const mt_plan_launch *plan;
+    const char *symbol; /* the entry in compiled code; the module's, or the plan's */
     CUfunction function;
     CUlaunchAttribute attributes[3];
     unsigned attribute_count;
@@ -26,7 +25,7 @@ typedef enum mt_refusal { MT_REFUSAL_NONE, MT_REFUSAL_LOAD, MT_REFUSAL_ILLEGAL, 
 
 /* Finds the entry, opts into large shared memory and clusters above 8, asks for the occupancy and sets the carve-out. What stands against it
  * is told in *why: the entry or its parameters (LOAD), a rule of the hardware (ILLEGAL), or *code (DRIVER). */
-mt_refusal mt_ready_make(mt_gpu *gpu, CUmodule module, const mt_plan *plan, const mt_plan_launch *launch, mt_ready *ready, CUresult *code, mt_strbuf *why);
+mt_refusal mt_ready_make(mt_gpu *gpu, const mt_module *module, const mt_plan *plan, const mt_plan_launch *launch, mt_ready *ready, CUresult *code, mt_strbuf *why);
 CUresult mt_ready_launch(mt_gpu *gpu, const mt_ready *ready, void **parameters);
 
 /* The carve-out in percent that gives the smallest split of shared memory and L1 in which `blocks` blocks of that much shared memory fit on

@@ -15,6 +15,8 @@ enum { MT_NVRTC_SUCCESS = 0, MT_NVRTC_INVALID_OPTION = 5, MT_NVRTC_COMPILATION =
     X(CreateProgram, (mt_nvrtc_program *program, const char *source, const char *name, int header_count,        \
                       const char *const *headers, const char *const *include_names))                            \
     X(DestroyProgram, (mt_nvrtc_program *program))                                                              \
+    X(AddNameExpression, (mt_nvrtc_program program, const char *name))                                          \
+    X(GetLoweredName, (mt_nvrtc_program program, const char *name, const char **lowered))                       \
     X(CompileProgram, (mt_nvrtc_program program, int option_count, const char *const *options))                 \
     X(GetProgramLogSize, (mt_nvrtc_program program, size_t *size))                                              \
     X(GetProgramLog, (mt_nvrtc_program program, char *log))                                                     \

@@ -26,7 +26,7 @@ void mt_subject_free(mt_gpu *gpu, mt_subject_memory *subject)
         set_free(gpu, &subject->sets[i]);
     mt_buffers_free(gpu, &subject->work);
     mt_buffers_free(gpu, &subject->previous);
-    if (subject->support) gpu->cuda.cuModuleUnload(subject->support);
+    mt_module_unload(gpu, &subject->support);
     mt_free(subject->tensors);
     *subject = (mt_subject_memory){0};
 }
@@ -67,7 +67,7 @@ static bool depends_on_seed(const mt_subject_request *request)
     if (request->spec->reference_file) return false;
     for (size_t i = 0; i < request->spec->arg_count; i++) {
         const mt_arg *arg = &request->spec->args[i];
-        if (is_input(arg) && arg->init != MT_INIT_ZEROS && !mt_input_path(request, arg->name)) return true;
+        if (is_input(arg) && arg->init != MT_INIT_ZEROS && arg->init != MT_INIT_FILE && !mt_input_path(request, arg->name)) return true;
     }
     return false;
 }
@@ -307,7 +307,7 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     mt_hash key;
     mt_plan plan = {0};
     mt_env *env = NULL;
-    if (!gpu->tool.module) return MT_FAIL(err, MT_ERR_GPU, "the tool's own kernels are not loaded");
+    if (!gpu->tool.module.code) return MT_FAIL(err, MT_ERR_GPU, "the tool's own kernels are not loaded");
     gpu->stage_callback = stage;
     gpu->stage_context = context;
     MT_TRY(subject_key(request, &key, err));

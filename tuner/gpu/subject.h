@@ -3,6 +3,7 @@
 #define MT_GPU_SUBJECT_H
 
 #include "tuner/gpu/memory.h"
+#include "tuner/gpu/module.h"
 #include "tuner/gpu/subject_request.h"
 #include "tuner/space/launch/plan.h"
 
@@ -25,7 +26,7 @@ typedef struct mt_subject_memory {
     size_t seed_count;       /* 1 when another seed would change nothing (all inputs from files) */
     mt_buffers work;         /* out and inout: what variants write */
     mt_buffers previous;     /* outputs of the run before, to compare bits with */
-    CUmodule support;        /* reference and generators; NULL = none */
+    mt_module support;       /* reference and generators; NULL = none */
     bool guard_pages;
     const char *vacuous;     /* an output whose comparison can prove nothing; borrowed from the spec, NULL = none */
 } mt_subject_memory;

@@ -149,11 +149,11 @@ extern "C" __global__ void mt_guard_check(const __grid_constant__ mt_span_list l
 
 extern "C" __global__ void mt_report_reset(mt_report *report)
 {
-    for (mt_u32 i = threadIdx.x; i < MT_SUPPORT_BANDS; i += blockDim.x)
-        report->band_first[i] = ~0ull;
-    for (mt_u32 i = threadIdx.x; i < MT_SUPPORT_TENSORS; i += blockDim.x) {
-        report->checksum[i] = report->diff_count[i] = 0;
-        report->diff_first[i] = ~0ull;
+    for (mt_u32 i = threadIdx.x; i < MT_SUPPORT_TENSORS; i += blockDim.x)
+        report->checksum[i] = 0;
+    for (mt_u32 i = threadIdx.x; i < 2 * MT_SUPPORT_TENSORS; i += blockDim.x) {
+        report->band_first[i] = report->diff_first[i] = ~0ull;
+        report->diff_count[i] = 0;
     }
 }
 

@@ -51,8 +51,8 @@ typedef struct mt_compare_result {
 typedef struct mt_report {
     mt_u64 band_first[MT_SUPPORT_BANDS];      /* first damaged byte; ~0 = intact */
     mt_u64 checksum[MT_SUPPORT_TENSORS];
-    mt_u64 diff_count[MT_SUPPORT_TENSORS];
-    mt_u64 diff_first[MT_SUPPORT_TENSORS];    /* element; ~0 = none */
+    mt_u64 diff_count[2 * MT_SUPPORT_TENSORS]; /* of two runs; behind these, of a run and the reference */
+    mt_u64 diff_first[2 * MT_SUPPORT_TENSORS]; /* element; ~0 = none */
     mt_compare_result compare[MT_SUPPORT_TENSORS];
     mt_compare_result spread[MT_SUPPORT_TENSORS]; /* of two runs: the later one against the earlier */
 } mt_report;

@@ -86,9 +86,9 @@ static mt_status add_chunk(run *self, size_t count, mt_error *err)
     }
     bool is_throttled = mt_nvml_throttled(&trial->gpu->nvml);
     if (is_throttled || mt_nvml_limited(&trial->gpu->nvml)) self->limited += (uint32_t)count;
-    double batch = self->batch ? mt_batch_size(self->batch) : 1;
+    double units = (self->batch ? mt_batch_size(self->batch) : 1) * (double)trial->plan.per;
     for (size_t i = 0; i < count; i++)
-        self->samples[self->count++] = (mt_sample){ns[i] / batch, plausible_mhz(trial->gpu, mhz[i]), is_throttled};
+        self->samples[self->count++] = (mt_sample){ns[i] / units, plausible_mhz(trial->gpu, mhz[i]), is_throttled};
 done:
     return st;
 }
@@ -164,7 +164,7 @@ static void judge(run *self)
     mt_outcome *outcome = self->trial->outcome;
     const mt_timing *timing = &outcome->timing;
     if (!(timing->median_ns > 0)) {
-        mt_outcome_set(outcome, MT_OUTCOME_LAUNCH_ERROR, "%s takes no time by the driver's events", self->trial->plan.launches[0].entry);
+        mt_outcome_set(outcome, MT_OUTCOME_LAUNCH_ERROR, "%s takes no time by the driver's events", mt_trial_entry(self->trial));
     } else if (mt_timing_is_hopeless(self->options, timing)) {
         mt_outcome_set(outcome, MT_OUTCOME_CENSORED, "stopped after %u samples: %.2f µs at best, the incumbent %.2f µs", timing->samples, timing->min_ns / 1e3,
             self->options->race_ns / 1e3);

@@ -44,8 +44,10 @@ enum { FEW_SAMPLES = 3, INTERVAL_SAMPLES = 6 /* the fewest that give a 95 % inte
 
 bool mt_timing_is_hopeless(const mt_timing_options *options, const mt_timing *timing)
 {
-    static const double far = 2.5;
-    if (!(options->race_ns > 0) || timing->samples < FEW_SAMPLES) return false;
+    static const double far = 2.5, out_of_reach = 25, disturbance_ns = 1e6;
+    if (!(options->race_ns > 0)) return false;
+    if (timing->min_ns > options->race_ns * out_of_reach + disturbance_ns) return true;
+    if (timing->samples < FEW_SAMPLES) return false;
     if (timing->min_ns > options->race_ns * (1 + far * (options->race_factor - 1))) return true;
     return timing->samples >= INTERVAL_SAMPLES && timing->low_ns > options->race_ns * options->race_factor;
 }

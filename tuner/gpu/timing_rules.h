@@ -9,7 +9,7 @@
 #include "tuner/gpu/evaluate_request.h"
 
 typedef struct mt_sample {
-    double ns;          /* of one launch of the variant */
+    double ns;          /* of one unit of work: of one run of the variant, where the file says nothing else */
     double mhz;         /* SM clock during the sample; 0 = unknown */
     bool is_throttled;  /* NVML gave a reason */
 } mt_sample;
@@ -23,7 +23,8 @@ double mt_samples_mhz(const mt_sample *samples, size_t count, double *work);
 
 /* Fills timing's statistics from kept[count ≥ 1], which is sorted in place. */
 void mt_timing_summarize(double *kept, size_t count, mt_timing *timing);
-/* Racing: true when the samples show that the variant has no chance against the incumbent. Two ways, both of which noise can't bring about: the best
+/* Racing: true when the samples show that the variant has no chance against the incumbent. Three ways, none of which noise can bring about: the best of however few is above 25 × the incumbent and
+ * a millisecond; the best
  * of at least 3 samples is far above (2.5 times the factor's excess: 1.25 × for 1.1), or at least 6 samples put the whole 95 % interval of the median
  * above race_factor × race_ns. Always false without race_ns. docs/measurement.md says why. */
 bool mt_timing_is_hopeless(const mt_timing_options *options, const mt_timing *timing);

@@ -11,7 +11,7 @@ void mt_tool_unload(mt_gpu *gpu)
     if (gpu->report) gpu->cuda.cuMemFree(gpu->report);
     if (gpu->parts) gpu->cuda.cuMemFree(gpu->parts);
     if (gpu->report_host) gpu->cuda.cuMemFreeHost(gpu->report_host);
-    if (gpu->tool.module) gpu->cuda.cuModuleUnload(gpu->tool.module);
+    mt_module_unload(gpu, &gpu->tool.module);
     gpu->report = gpu->parts = 0;
     gpu->report_host = NULL;
     gpu->tool = (mt_tool){0};
@@ -20,7 +20,7 @@ void mt_tool_unload(mt_gpu *gpu)
 static mt_status get_tool_kernels(mt_gpu *gpu, mt_error *err)
 {
     mt_status st = MT_OK;
-#define GET_KERNEL(name) MT_TRY_CU(gpu->cuda.cuModuleGetFunction(&gpu->tool.name, gpu->tool.module, "mt_" #name), "mt_" #name);
+#define GET_KERNEL(name) MT_TRY_CU(mt_module_function(gpu, &gpu->tool.module, "mt_" #name, &gpu->tool.name), "mt_" #name);
     MT_TOOL_MAP(GET_KERNEL)
 #undef GET_KERNEL
 done:
@@ -33,7 +33,7 @@ mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err)
     CUresult code = CUDA_SUCCESS;
     mt_strbuf why = {0};
     int64_t start_ns = mt_clock_now_ns();
-    if (gpu->tool.module) return MT_OK;
+    if (gpu->tool.module.code) return MT_OK;
     MT_TRY(mt_module_load(gpu, cubin_path, &gpu->tool.module, &code, &why, err));
     MT_TRY_CU(code, "the tool's own kernels");
     MT_TRY(get_tool_kernels(gpu, err));

@@ -55,14 +55,31 @@ const mt_buffer *mt_trial_buffer(const mt_gpu_trial *trial, size_t arg)
 
 /* ---- running ---- */
 
-CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding)
+static CUresult run_phase(mt_gpu_trial *trial, mt_launch_phase phase, const mt_binding *binding)
 {
     CUresult code = CUDA_SUCCESS;
-    if (trial->request->baseline) return mt_baseline_run(trial, binding);
     for (size_t i = 0; i < trial->plan.launch_count; i++)
-        MT_CU(mt_binding_launch(trial->gpu, binding, &trial->plan, &trial->launches[i]));
+        for (uint32_t k = 0; k < trial->plan.launches[i].repeat && trial->plan.launches[i].from->phase == phase; k++) MT_CU(mt_binding_launch(trial->gpu, binding, &trial->plan, &trial->launches[i]));
 done:
     return code;
+}
+
+CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding)
+{
+    return trial->request->baseline ? mt_baseline_run(trial, binding) : run_phase(trial, MT_LAUNCH_TIMED, binding);
+}
+
+/* A library's outputs are whole. */
+CUresult mt_trial_finish(mt_gpu_trial *trial)
+{
+    return trial->request->baseline ? CUDA_SUCCESS : run_phase(trial, MT_LAUNCH_FINISH, &trial->binding);
+}
+
+const char *mt_trial_entry(const mt_gpu_trial *trial)
+{
+    const mt_plan_launch *launch = trial->plan.launches;
+    while (launch->from->phase != MT_LAUNCH_TIMED) launch++;
+    return launch->entry;
 }
 
 static bool to_restore(const mt_gpu_trial *trial, size_t arg)
@@ -133,14 +150,13 @@ static mt_status run_prepares(mt_gpu_trial *trial)
     mt_status st = MT_OK;
     mt_gpu *gpu = trial->gpu;
     float ms = 0;
-    if (trial->plan.prepare_count == 0) return MT_OK;
+    if (trial->plan.launch_count == 0 || trial->plan.launches[0].from->phase != MT_LAUNCH_PREPARE) return MT_OK;
     for (size_t i = 0; i < trial->plan.arg_count; i++) {
         const mt_buffer *buffer = &gpu->scratch.items[i];
         if (trial->is_prepared[i]) MT_TRIAL_CU(mt_tool_poison(gpu, buffer->data, buffer->bytes, trial->plan.args[i].tensor.dtype, 0), "prepare");
     }
     MT_TRIAL_CU(gpu->cuda.cuEventRecord(gpu->timer.start[0], gpu->stream), "prepare");
-    for (size_t i = 0; i < trial->plan.prepare_count; i++)
-        MT_TRIAL_CU(mt_binding_launch(gpu, &trial->binding, &trial->plan, &trial->prepares[i]), "prepare");
+    MT_TRIAL_CU(run_phase(trial, MT_LAUNCH_PREPARE, &trial->binding), "prepare");
     MT_TRIAL_CU(gpu->cuda.cuEventRecord(gpu->timer.stop[0], gpu->stream), "prepare");
     MT_TRIAL_CU(gpu->cuda.cuStreamSynchronize(gpu->stream), "prepare");
     MT_TRIAL_CU(gpu->cuda.cuEventElapsedTime(&ms, gpu->timer.start[0], gpu->timer.stop[0]), "prepare");
@@ -158,8 +174,8 @@ bool mt_trial_is_yardstick(const mt_gpu_trial *trial)
 static mt_status fill_constants(mt_gpu_trial *trial)
 {
     mt_strbuf why = {0};
-    if (!trial->module) return MT_OK;
-    CUresult code = mt_constants_fill(trial->gpu, trial->spec, &trial->plan, trial->module, trial->set, !mt_trial_is_yardstick(trial), &why);
+    if (!trial->module.code) return MT_OK;
+    CUresult code = mt_constants_fill(trial->gpu, trial->spec, &trial->plan, &trial->module, trial->set, !mt_trial_is_yardstick(trial), &why);
     if (code != CUDA_SUCCESS) mt_trial_fault(trial, code, "filling variables");
     else if (why.length) mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "%s", mt_strbuf_text(&why));
     mt_strbuf_free(&why);

@@ -11,8 +11,8 @@ typedef struct mt_gpu_trial {
     const mt_evaluate_request *request;
     const mt_spec *spec;
     mt_plan plan;
-    CUmodule module;
-    mt_ready *launches, *prepares; /* as many as the plan has */
+    mt_module module;
+    mt_ready *launches;            /* as many as the plan has, in its order */
     bool *is_prepared;             /* per argument: scratch that [prepare] fills; it keeps its contents between runs */
     mt_input_set *set;             /* whose addresses are bound; NULL = none */
     mt_binding binding;
@@ -47,13 +47,17 @@ mt_status mt_trial_bind(mt_gpu_trial *trial, size_t index, mt_error *err);
 CUresult mt_trial_restore(mt_gpu_trial *trial);
 /* True when mt_trial_restore has anything to do. */
 bool mt_trial_needs_restore(const mt_gpu_trial *trial);
-/* All launches, in order. Asynchronous. */
+/* The timed launches, in order. Asynchronous. */
 CUresult mt_trial_run(mt_gpu_trial *trial, const mt_binding *binding);
+/* [finish]: what makes the outputs of what they left. Asynchronous. */
+CUresult mt_trial_finish(mt_gpu_trial *trial);
 
 /* The plan uses this argument and it is a tensor. */
 bool mt_trial_uses(const mt_gpu_trial *trial, size_t arg);
 /* The tensor's memory while a set of inputs is bound. */
 const mt_buffer *mt_trial_buffer(const mt_gpu_trial *trial, size_t arg);
+/* Of the first timed launch, for messages. */
+const char *mt_trial_entry(const mt_gpu_trial *trial);
 bool mt_trial_is_yardstick(const mt_gpu_trial *trial);
 
 #endif

@@ -47,6 +47,23 @@ bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result
     return result->nan_mismatches == 0 && !left_out(arg, dtype, result) && norm_passes(arg, result) && worst_passes(arg, result);
 }
 
+static uint64_t most_differing(const mt_arg *arg, const mt_plan_tensor *tensor)
+{
+    return (uint64_t)(arg->may_differ * (double)tensor->elements);
+}
+
+bool mt_verify_few_differ(const mt_arg *arg, const mt_plan_tensor *tensor, uint64_t differing)
+{
+    return differing <= most_differing(arg, tensor);
+}
+
+void mt_verify_describe_differing(const mt_arg *arg, const mt_plan_tensor *tensor, uint64_t differing, uint64_t first, mt_strbuf *text)
+{
+    mt_strbuf_addf(text, "%s: %llu of %llu elements differ (may_differ = %g, which is %llu), first ", arg->name, (unsigned long long)differing, (unsigned long long)tensor->elements, arg->may_differ,
+                   (unsigned long long)most_differing(arg, tensor));
+    mt_verify_element(tensor, first, text);
+}
+
 enum { SPREAD_OF_ONE = 20 }; /* one element may differ by so much more, as part of the largest: as `worst` to `rtol` */
 
 bool mt_verify_repeats(const mt_arg *arg, const mt_compare_result *result)

@@ -14,6 +14,10 @@ mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype);
 /* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + atol, max|out − ref| ≤ worst·max|ref| + atol, NaN and infinities where the
  * reference has them, and (floats) every element written. */
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);
+/* Integers of which a share may differ: true when no more do. */
+bool mt_verify_few_differ(const mt_arg *arg, const mt_plan_tensor *tensor, uint64_t differing);
+/* "out: 12 of 1000 elements differ (may_differ = 0.001, which is 1), first 3" */
+void mt_verify_describe_differing(const mt_arg *arg, const mt_plan_tensor *tensor, uint64_t differing, uint64_t first, mt_strbuf *text);
 /* order = any: true when a second run, `result` against the first, is within the argument's spread: ‖second − first‖ ≤ spread·‖first‖, max|second − first| ≤
  * 20·spread·max|first|, NaN and infinities where the first has them. */
 bool mt_verify_repeats(const mt_arg *arg, const mt_compare_result *result);

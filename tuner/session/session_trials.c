@@ -257,7 +257,7 @@ static mt_status start_announced(mt_run *run, mt_error *err)
         trial->state = MT_RUN_RUNNING;
         trial->started_ns = mt_clock_now_ns();
         mt_idle_end(run, trial);
-        const mt_trial_start how = {.device = device, .race_ns = race_limit(run, trial), .method = method_of(run, trial)};
+        const mt_trial_start how = {.device = device, .race_ns = race_limit(run, trial), .best_ns = isfinite(run->best_ns) ? run->best_ns : 0, .method = method_of(run, trial)};
         st = evaluator->ops->start(evaluator, trial->request.id, &how, err);
     }
     return st;

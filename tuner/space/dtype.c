@@ -1,6 +1,7 @@
 #include "tuner/space/dtype.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -40,4 +41,26 @@ bool mt_dtype_is_float(mt_dtype dtype)
 {
     assert((size_t)dtype < MT_DTYPE_COUNT);
     return dtypes[dtype].is_float;
+}
+
+bool mt_small_float(double value, int exponent_bits, int mantissa_bits, bool has_infinity, uint16_t *bits)
+{
+    int lowest = 2 - (1 << (exponent_bits - 1)), highest = (1 << (exponent_bits - 1)) - has_infinity;
+    const uint32_t sign = signbit(value) ? UINT32_C(1) << (exponent_bits + mantissa_bits) : 0, ones = (UINT32_C(1) << (exponent_bits + mantissa_bits)) - 1;
+    double magnitude = fabs(value);
+    *bits = (uint16_t)sign;
+    if (!isfinite(value)) return false;
+    if (magnitude == 0) return true;
+    int exponent = ilogb(magnitude);
+    if (exponent < lowest) exponent = lowest; /* subnormal */
+    double steps = nearbyint(ldexp(magnitude, mantissa_bits - exponent));
+    uint32_t mantissa = (uint32_t)steps, one = UINT32_C(1) << mantissa_bits;
+    if (mantissa >= 2 * one) {
+        mantissa /= 2;
+        exponent++;
+    }
+    if (exponent > highest) return false;
+    if (mantissa >= one) mantissa += (uint32_t)(exponent - lowest) << mantissa_bits; /* the leading one adds itself to the exponent */
+    *bits = (uint16_t)(sign | mantissa);
+    return has_infinity || mantissa != ones;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum mt_dtype {
     MT_F16, MT_BF16, MT_F32, MT_F64, MT_I8, MT_U8, MT_I16, MT_U16, MT_I32, MT_U32, MT_I64, MT_U64, MT_DTYPE_COUNT
@@ -13,5 +14,8 @@ bool mt_dtype_from_name(const char *name, mt_dtype *dtype); /* "f16", "bf16", "i
 const char *mt_dtype_name(mt_dtype dtype);
 size_t mt_dtype_bytes(mt_dtype dtype);
 bool mt_dtype_is_float(mt_dtype dtype);
+/* The bits of a float of at most 16: sign, exponent, mantissa, rounded to nearest even. has_infinity: the highest exponent is that of infinity and NaN; else all ones alone are NaN, as in fp8 e4m3. False
+ * where the number is none, or above the largest. */
+bool mt_small_float(double value, int exponent_bits, int mantissa_bits, bool has_infinity, uint16_t *bits);
 
 #endif

@@ -44,8 +44,8 @@ const mt_hello *mt_device_worker_hello(const mt_device_worker *worker);
 const char *mt_device_worker_bus_id(const mt_device_worker *worker); /* PCI; "" until it is known */
 int64_t mt_device_worker_pid(const mt_device_worker *worker); /* 0 = none right now */
 int64_t mt_device_worker_restarts(const mt_device_worker *worker);
-/* One at a time. Waits for a worker that is starting. */
-mt_status mt_device_worker_evaluate(mt_device_worker *worker, const mt_evaluate_order *order, mt_error *err);
+/* One at a time. Waits for a worker that is starting. first_run_s: within the variant's limit, of what comes before timing; 0 = no other. */
+mt_status mt_device_worker_evaluate(mt_device_worker *worker, const mt_evaluate_order *order, double first_run_s, mt_error *err);
 /* The last order, as it was sent; empty until then. */
 const mt_strbuf *mt_device_worker_frame(const mt_device_worker *worker);
 /* Several times a second: replaces processes that somebody has stopped, and uses the time in which nobody waits for the device. */

@@ -57,12 +57,14 @@ struct order {
     int64_t ordered_ns, ended_ns; /* when the last order came, and when it was answered */
     int attempts, stops;          /* of workers at it: those that may have ended by its doing, and those that somebody stopped */
     double extra_s;               /* that the energy loop may take beside the variant's limit */
+    double first_run_s;           /* from LOAD to TIME, if that is less than is left; 0 = no other */
     bool may_crowd;               /* SUSPECT: beside the process that faulted, which may take long to go */
     /* SENT, SUSPECT_SENT */
     mt_work work;
     enum part part;
     int64_t part_started_ns;
     double left_s[PART_COUNT];
+    double spared_s;              /* of the variant's limit, that the first run may not take; 0 outside of it */
     bool is_crowded;              /* sent while another of our processes was still on the GPU */
     int served_before;            /* evaluations that the process at work had ended before this one */
     /* SUSPECT: how the first run ended; HELD: what will be told */

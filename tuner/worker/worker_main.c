@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "db/cubin_names.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/file.h"
 #include "tuner/base/times.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/compile_log.h"
@@ -65,6 +67,26 @@ static mt_status run_compiler(struct compiler *self, const mt_compile_order *ord
     return mt_compile(self->nvrtc, &request, result, err);
 }
 
+/* The lines of `entries` as the compiled code names them; NULL: it can't be told. */
+static char *symbols_of(const char *entries, const char *cubin_path)
+{
+    char *cubin = NULL, *symbols = NULL;
+    size_t bytes = 0;
+    mt_strbuf text = {0}, entry = {0};
+    if (mt_file_read(cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return NULL;
+    for (; *entries; entries += entry.length + 1) {
+        mt_strbuf_clear(&entry);
+        mt_strbuf_add_bytes(&entry, entries, strcspn(entries, "\n"));
+        mt_strbuf_addf(&text, "%s\n", mt_cubin_symbol(cubin, bytes, mt_strbuf_text(&entry)));
+        if (entry.failed) break;
+    }
+    symbols = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    mt_strbuf_free(&entry);
+    mt_free(cubin);
+    return symbols;
+}
+
 static mt_status compile(struct compiler *self, const mt_compile_order *order, mt_error *err)
 {
     mt_compile_result result = {0};
@@ -84,10 +106,12 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     if (result.ok && result.log) {
         compiled->has_resources = mt_compile_resources(result.log, "", &compiled->registers, &compiled->spill_bytes, &compiled->static_smem_bytes);
         uint32_t spill = 0;
-        if (order->entries && mt_compile_resources(result.log, order->entries, &registers, &spill, &static_smem)) {
+        char *entries = order->entries ? symbols_of(order->entries, result.cubin_path) : NULL;
+        if (entries && mt_compile_resources(result.log, entries, &registers, &spill, &static_smem)) {
             compiled->registers = registers; /* of what is launched; spills stay the worst of all that was compiled */
             compiled->static_smem_bytes = static_smem;
         }
+        mt_free(entries);
     }
     cut_text(result.log);
     compiled->log = result.log;
@@ -193,6 +217,7 @@ static void free_inputs(mt_input_file *files)
 static mt_status find_subject(const struct runner *self, const mt_evaluate_order *order, mt_subject_request *subject, mt_error *err)
 {
     subject->spec = self->spec;
+    subject->source = &self->bundle.source;
     subject->shape = order->shape ? mt_spec_shape(self->spec, order->shape) : NULL;
     subject->workload = order->workload ? mt_spec_workload(self->spec, order->workload) : NULL;
     if (!subject->shape || !subject->workload || !order->shape_key || strcmp(subject->shape->key, order->shape_key) != 0)

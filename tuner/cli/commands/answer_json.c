@@ -85,8 +85,8 @@ static void add_launch(mt_strbuf *out, const tunelookup_result *result, int inde
     add_numbers32(out, "grid", launch.grid, 3);
     add_numbers32(out, "block", launch.block, 3);
     if (launch.cluster[0]) add_numbers32(out, "cluster", launch.cluster, 3);
-    mt_strbuf_addf(out, ",\"smem_bytes\":%" PRIu32 ",\"carveout_percent\":%d,\"cooperative\":%s,\"programmatic\":%s,\"prepare\":%s,\"args\":[", launch.smem_bytes,
-        (int)launch.carveout_percent, launch.cooperative ? "true" : "false", launch.programmatic ? "true" : "false", launch.is_prepare ? "true" : "false");
+    mt_strbuf_addf(out, ",\"smem_bytes\":%" PRIu32 ",\"carveout_percent\":%d,\"cooperative\":%s,\"programmatic\":%s,\"prepare\":%s,\"finish\":%s,\"repeat\":%d,\"args\":[", launch.smem_bytes,
+        (int)launch.carveout_percent, launch.cooperative ? "true" : "false", launch.programmatic ? "true" : "false", launch.is_prepare ? "true" : "false", launch.is_finish ? "true" : "false", (int)launch.repeat);
     for (int i = 0; i < launch.arg_count; i++) mt_strbuf_addf(out, "%s%d", i ? "," : "", (int)launch.args[i]);
     mt_strbuf_add(out, "]}");
 }

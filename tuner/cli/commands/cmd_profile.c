@@ -143,7 +143,7 @@ static mt_status profile_one(profiling *p, mt_store *store, const subject_row *r
     }
     snprintf(launches, sizeof launches, "%d", kernel_filter(row->launch_json, &filter));
     const char *const prefix[] = {p->ncu, "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", outcome.timing.l2 == MT_L2_WARM ? "none" : "all",
-                                  "--target-processes", "all", "--kernel-name", mt_strbuf_text(&filter), "--launch-skip", launches, "--launch-count", launches,
+                                  "--target-processes", "all", "--kernel-name-base", "mangled", "--kernel-name", mt_strbuf_text(&filter), "--launch-skip", launches, "--launch-count", launches,
                                   "--metrics", mt_ncu_metrics(), NULL};
     MT_TRY(mt_rerun_under(p->rerun, prefix, MT_DEPTH_RUN, NCU_S, &report, err));
     if (report.is_timeout) {

@@ -15,6 +15,7 @@
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/quarantine_table.h"
+#include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/output/show_json.h"
 #include "tuner/cli/requests/sources.h"
 
@@ -52,10 +53,12 @@ typedef struct listing {
     size_t rows;
     mt_store *store;
     mt_sources sources;
+    mt_report_answers answers; /* which winners lookups refuse */
+    size_t refused;
     mt_best_list list;  /* the best, or the fastest */
     bool wants_json, is_top, is_verbose, leaves_out;
     char *usual;        /* defaults of the kernel's state `usual_of` */
-    bool is_by_default; /* of that state: outputs were compared with what the default variant computes */
+    mt_kernel_terms terms; /* of that state */
     mt_strbuf usual_of;
 } listing;
 
@@ -76,8 +79,11 @@ static void add_heading(listing *l, const mt_measurement_row *row, mt_strbuf *he
     mt_print_clean(heading, row->gpu_name, 0);
     mt_strbuf_add(heading, "  [");
     mt_print_clean(heading, row->gpu_key, 0);
-    mt_strbuf_addf(heading, ", source %.8s%s, %s%s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin),
-                   l->is_by_default ? ", reference = default" : "");
+    mt_strbuf_addf(heading, ", source %.8s%s, %s%s", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin),
+                   l->terms.is_by_default ? ", reference = default" : "");
+    if (l->terms.per[0]) mt_strbuf_add(heading, ", times per unit of work: per = ");
+    mt_print_clean(heading, l->terms.per, 0);
+    mt_strbuf_add_char(heading, ']');
 }
 
 /* Rows come ordered by GPU and kernel; a change prints what was gathered. */
@@ -93,7 +99,7 @@ static void start_group(listing *l, const mt_measurement_row *row)
     mt_strbuf_free(&heading);
 }
 
-/* The defaults of the row's kernel, and what its outputs were compared with; asked for once for rows that stand together. */
+/* The defaults of the row's kernel, and what its results mean; asked for once for rows that stand together. */
 static mt_status load_kernel(listing *l, const mt_measurement_row *row, mt_error *err)
 {
     if (l->usual && strcmp(mt_strbuf_text(&l->usual_of), row->kernel_key) == 0) return MT_OK;
@@ -101,19 +107,24 @@ static mt_status load_kernel(listing *l, const mt_measurement_row *row, mt_error
     l->usual = NULL;
     mt_strbuf_clear(&l->usual_of);
     mt_strbuf_add(&l->usual_of, row->kernel_key);
-    mt_status st = mt_query_is_by_default(l->store, row->kernel, row->kernel_key, &l->is_by_default, err);
+    mt_status st = mt_query_terms(l->store, row->kernel, row->kernel_key, &l->terms, err);
     return st == MT_OK ? mt_query_usual(l->store, row->kernel, row->kernel_key, &l->usual, err) : st;
 }
 
-static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
+static mt_status add_best(void *context, const mt_measurement_row *stored, mt_error *err)
 {
     listing *l = context;
+    const mt_report_question question = {stored->gpu_key, stored->kernel, stored->kernel_key, stored->shape_key, stored->origin};
+    mt_measurement_row told = *stored;
+    const mt_measurement_row *row = &told;
+    told.refusal = mt_report_answers_refusal(&l->answers, &question, stored->variant);
+    l->refused += told.refusal != NULL;
     mt_strbuf heading = {0}, json = {0};
     mt_status st = MT_OK;
     MT_TRY(load_kernel(l, row, err));
     add_heading(l, row, &heading);
-    if (l->wants_json && l->is_top) mt_show_json_row(&json, row, l->is_by_default, mt_sources_given(&l->sources, row->kernel));
-    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, l->is_by_default, mt_sources_given(&l->sources, row->kernel), l->store, err));
+    if (l->wants_json && l->is_top) mt_show_json_row(&json, row, &l->terms, mt_sources_given(&l->sources, row->kernel));
+    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, &l->terms, mt_sources_given(&l->sources, row->kernel), l->store, err));
     if (json.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
     if (st != MT_OK) goto done;
     bool is_old = mt_sources_is_old(&l->sources, row->kernel, row->kernel_key);
@@ -131,7 +142,7 @@ static mt_status add_json(void *context, const mt_measurement_row *row, mt_error
     mt_status st = load_kernel(l, row, err);
     if (st != MT_OK) return st;
     mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
-    mt_show_json_row(&l->json, row, l->is_by_default, mt_sources_given(&l->sources, row->kernel));
+    mt_show_json_row(&l->json, row, &l->terms, mt_sources_given(&l->sources, row->kernel));
     return MT_OK;
 }
 
@@ -296,6 +307,7 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
     } else {
         flush_table(l);
         mt_best_list_print(&l->list, values->verbose, stdout);
+        if (l->refused) printf("\nRefused by lookups: `msda-tune lookup` tells why, and what it answers.\n");
         if (l->leaves_out) mt_knobs_print_left_out(stdout);
         mt_sources_hint(&l->sources, stdout);
     }
@@ -330,6 +342,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(check(values, err));
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
+    mt_report_answers_begin(store, &l.answers);
     l.wants_json = values->json;
     l.is_verbose = values->verbose;
     l.is_top = values->top > 0;
@@ -359,6 +372,7 @@ done:
     mt_strbuf_free(&l.usual_of);
     mt_free(l.usual);
     mt_best_list_free(&l.list);
+    mt_report_answers_close(&l.answers);
     mt_strbuf_free(&l.notes);
     mt_sources_free(&l.sources);
     mt_store_close(store);

@@ -109,7 +109,7 @@ static void add_resources(mt_strbuf *out, const mt_resources *r)
     }
 }
 
-static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, const char *space_key)
+static void add_fields(mt_strbuf *out, const mt_measurement_row *row, const mt_kernel_terms *terms, const char *space_key)
 {
     const mt_outcome *outcome = &row->outcome;
     mt_strbuf_add(out, "{\"gpu\":");
@@ -126,11 +126,13 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by
     mt_strbuf_add_member(out, "l2", mt_l2_name(outcome->timing.l2));
     mt_strbuf_add_member(out, "outcome", mt_outcome_name(outcome->kind));
     if (outcome->text && *outcome->text) mt_strbuf_add_member(out, "text", outcome->text);
+    if (row->refusal) mt_strbuf_add_member(out, "refused", row->refusal);
+    if (terms->per[0]) mt_strbuf_add_member(out, "per", terms->per);
     add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));
     mt_strbuf_add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
     mt_strbuf_add_member(out, "variant", row->variant);
     add_knobs(out, row->variant);
-    add_accuracy(out, &outcome->accuracy, is_by_default);
+    add_accuracy(out, &outcome->accuracy, terms->is_by_default);
     add_resources(out, &outcome->resources);
     add_known(out, "nvrtc_version", !row->nvrtc_version, row->nvrtc_version);
     add_known(out, "driver_version", !row->driver_version, row->driver_version);
@@ -183,13 +185,13 @@ static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *e
     return MT_OK;
 }
 
-mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, const char *space_key, mt_store *store, mt_error *err)
+mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, const mt_kernel_terms *terms, const char *space_key, mt_store *store, mt_error *err)
 {
     mt_status st = MT_OK;
     double default_ns, baseline_ns;
     size_t comparison_points;
     tied t = {out, row->outcome.timing.samples > 0};
-    add_fields(out, row, is_by_default, space_key);
+    add_fields(out, row, terms, space_key);
     mt_strbuf_add_member(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
@@ -203,9 +205,9 @@ done:
     return st;
 }
 
-void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, const char *space_key)
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row, const mt_kernel_terms *terms, const char *space_key)
 {
-    add_fields(out, row, is_by_default, space_key);
+    add_fields(out, row, terms, space_key);
     mt_strbuf_add_char(out, '}');
 }
 

@@ -237,11 +237,12 @@ static void print_shared(FILE *out, const mt_space *space, const mt_subject_summ
     mt_strbuf_free(&text);
 }
 
-static void print_counts(FILE *out, bool is_by_default, const mt_subject_summary *summary, const mt_summary_counts *counts)
+static void print_counts(FILE *out, const mt_spec *spec, const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf line = {0};
-    if (is_by_default) print_line(out, "  Reference:  the default's own output (reference = default), itself unchecked");
+    if (spec->per.program) print_line(out, "  Times:      per unit of work (per = %s)", spec->per.source);
+    if (spec->reference_is_default) print_line(out, "  Reference:  the default's own output (reference = default), itself unchecked");
     if (counts->search[0]) print_line(out, "  Search:     %s", counts->search);
     mt_strbuf_addf(&line, "  Evaluated:  %zu in %s", summary->evaluated - summary->not_run, mt_print_seconds(summary->seconds, time, sizeof time));
     if (summary->known > summary->shared) mt_strbuf_addf(&line, ", %zu of them known from before", summary->known - summary->shared);
@@ -267,7 +268,7 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
     if (summary->best && isfinite(summary->best_ns)) print_algorithms(out, space, summary, counts);
     print_shared(out, space, summary, is_verbose);
     print_yardsticks(out, summary);
-    print_counts(out, mt_space_spec(space)->reference_is_default, summary, counts);
+    print_counts(out, mt_space_spec(space), summary, counts);
 }
 
 static const char *seconds(int64_t ns, char *text, size_t size)

@@ -133,7 +133,11 @@ mt_token mt_token_next(const char *source, size_t *at)
     mt_token token = {.kind = MT_TOKEN_END, .text = source + *at, .column = (int)*at + 1};
     char c = source[*at];
     if (c == '\0') return token;
-    if (is_digit(c))
+    const bool is_braced = c == '$' && source[*at + 1] == '{' && is_word(source[*at + 2]) && !is_digit(source[*at + 2]);
+    if (is_braced) token.text += 2; /* ${NAME}, as texts write it, is NAME */
+    if (is_braced)
+        read_name(&token);
+    else if (is_digit(c))
         read_number(&token);
     else if (c == '"')
         read_string(&token);
@@ -141,6 +145,11 @@ mt_token mt_token_next(const char *source, size_t *at)
         read_name(&token);
     else
         read_symbol(&token);
-    *at = (size_t)(token.text - source) + token.length + (token.kind == MT_TOKEN_STRING);
+    if (is_braced && token.text[token.length] != '}') {
+        token.text -= 2;
+        fail_token(&token, token.length + 2, "has no closing brace");
+        return token;
+    }
+    *at = (size_t)(token.text - source) + token.length + (token.kind == MT_TOKEN_STRING || is_braced);
     return token;
 }

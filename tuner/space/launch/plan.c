@@ -14,6 +14,7 @@
 /* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };
 static const int64_t block_limits[3] = { 1024, 1024, 64 };
+static const int64_t MOST_REPEATS = 1000000, MOST_UNITS = INT64_C(1000000000000000);
 
 /* ---- the planner ---- */
 
@@ -35,29 +36,30 @@ mt_status mt_planner_int(mt_planner *planner, const mt_expr *expr, int64_t *valu
 }
 
 /* "[launch direct 1]" */
-static const char *launch_title(const mt_launch *launch, const char *kind, char *out, size_t size)
+static const char *launch_title(const mt_launch *launch, char *out, size_t size)
 {
-    snprintf(out, size, "[%s %s%s%d]", kind, launch->algorithm ? launch->algorithm : "", launch->algorithm ? " " : "", launch->number);
+    snprintf(out, size, "[%s %s%s%d]", mt_launch_phase_names[launch->phase], launch->algorithm ? launch->algorithm : "", launch->algorithm ? " " : "", launch->number);
     return out;
 }
 
 /* ---- which launches ---- */
 
 /* A variant's own launch replaces the general one with its number. */
-static bool is_replaced(const mt_launch *launches, size_t count, const mt_launch *general, const char *variant)
+static bool is_replaced(const mt_spec *spec, const mt_launch *general, const char *variant)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (launches[i].algorithm && launches[i].number == general->number && strcmp(launches[i].algorithm, variant) == 0) return true;
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const mt_launch *own = &spec->launches[i];
+        if (own->phase == general->phase && own->algorithm && own->number == general->number && strcmp(own->algorithm, variant) == 0) return true;
     }
     return false;
 }
 
 static const char reference_name[] = "reference";
 
-bool mt_plan_takes_launch(const mt_launch *launches, size_t count, const mt_launch *launch, const char *algorithm)
+bool mt_plan_takes_launch(const mt_spec *spec, const mt_launch *launch, const char *algorithm)
 {
     if (launch->algorithm) return strcmp(launch->algorithm, algorithm) == 0;
-    return strcmp(algorithm, reference_name) != 0 && !is_replaced(launches, count, launch, algorithm);
+    return strcmp(algorithm, reference_name) != 0 && !is_replaced(spec, launch, algorithm);
 }
 
 static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *wanted)
@@ -69,21 +71,27 @@ static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *w
     return st;
 }
 
-/* Writes the variant's launches, in the order of their numbers, and returns them in plan_launches[*count]. */
-static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t count, const char *variant, mt_plan_launch **out, size_t *out_count)
+static bool runs_before(const mt_launch *a, const mt_launch *b)
+{
+    return a->phase != b->phase ? a->phase < b->phase : a->number < b->number;
+}
+
+/* The variant's launches, in the order in which they run. */
+static mt_status choose(mt_planner *planner, const char *variant)
 {
     mt_status st = MT_OK;
-    *out = mt_alloc(count, sizeof **out);
-    if (!*out) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        const mt_launch *launch = &launches[i];
-        bool wanted = mt_plan_takes_launch(launches, count, launch, variant);
+    mt_plan *plan = planner->plan;
+    const mt_spec *spec = planner->spec;
+    plan->launches = mt_alloc(spec->launch_count, sizeof *plan->launches);
+    if (!plan->launches) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const mt_launch *launch = &spec->launches[i];
+        bool wanted = mt_plan_takes_launch(spec, launch, variant);
         if (wanted) MT_TRY(is_wanted(planner, launch, &wanted));
         if (!wanted) continue;
-        size_t at = *out_count;
-        for (; at > 0 && (*out)[at - 1].from->number > launch->number; at--) (*out)[at] = (*out)[at - 1];
-        (*out)[at] = (mt_plan_launch){ .from = launch };
-        (*out_count)++;
+        size_t at = plan->launch_count++;
+        for (; at > 0 && runs_before(launch, plan->launches[at - 1].from); at--) plan->launches[at] = plan->launches[at - 1];
+        plan->launches[at] = (mt_plan_launch){ .from = launch };
     }
 done:
     return st;
@@ -117,14 +125,34 @@ static mt_status plan_cluster(mt_planner *planner, const char *title, mt_plan_la
     return st;
 }
 
-static mt_status plan_launch(mt_planner *planner, const char *kind, const char *default_entry, mt_plan_launch *launch)
+/* One that reads an inactive knob names no kernel. */
+static mt_status plan_entry(mt_planner *planner, const char *title, const char *default_entry, mt_plan_launch *launch)
+{
+    const char *text = launch->from->entry ? launch->from->entry : default_entry;
+    mt_status st = text ? mt_env_expand(planner->env, text, &launch->entry, planner->err) : MT_OK; /* none: of a reference that a file holds */
+    return st == MT_ERR_NOT_FOUND ? mt_planner_refuse(planner, "%s has the entry %s, which reads an inactive knob", title, text) : st;
+}
+
+/* An expression within limits; *value stays where there is none. */
+static mt_status number(mt_planner *planner, const char *title, const char *what, const mt_expr *expr, int64_t least, int64_t most, int64_t *value)
+{
+    bool inactive = false;
+    if (!expr->program) return MT_OK;
+    mt_status st = mt_env_int(planner->env, expr, value, &inactive, planner->err);
+    if (st != MT_OK) return st;
+    if (inactive) return mt_planner_refuse(planner, "%s%s reads an inactive knob", title, what);
+    if (*value < least || *value > most) return mt_planner_refuse(planner, "%s%s is %" PRId64 ": must be from %" PRId64 " to %" PRId64, title, what, *value, least, most);
+    return MT_OK;
+}
+
+static mt_status plan_launch(mt_planner *planner, const char *default_entry, mt_plan_launch *launch)
 {
     mt_status st = MT_OK;
     const mt_launch *from = launch->from;
-    int64_t value = 0;
+    int64_t value = 0, repeat = 1;
     char title[160];
-    launch_title(from, kind, title, sizeof title);
-    launch->entry = from->entry ? from->entry : default_entry;
+    launch_title(from, title, sizeof title);
+    MT_TRY(plan_entry(planner, title, default_entry, launch));
     launch->carveout_percent = -1;
     MT_TRY(three(planner, title, "grid", &from->grid, grid_limits, launch->grid));
     MT_TRY(three(planner, title, "block", &from->block, block_limits, launch->block));
@@ -147,27 +175,28 @@ static mt_status plan_launch(mt_planner *planner, const char *kind, const char *
         if (value < 1 || value > 64) return mt_planner_refuse(planner, "%s blocks_per_sm is %" PRId64 ": must be from 1 to 64", title, value);
         launch->blocks_per_sm = (uint32_t)value;
     }
+    MT_TRY(number(planner, title, " repeat", &from->repeat, 1, MOST_REPEATS, &repeat));
+    launch->repeat = (uint32_t)repeat;
 done:
     return st;
 }
 
-static mt_status plan_launches(mt_planner *planner, const char *kind, const char *default_entry, mt_plan_launch *launches, size_t count)
+static mt_status plan_launches(mt_planner *planner, const char *default_entry)
 {
-    for (size_t i = 0; i < count; i++) {
-        mt_status st = plan_launch(planner, kind, default_entry, &launches[i]);
-        if (st != MT_OK) return st;
-    }
-    return MT_OK;
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && i < planner->plan->launch_count; i++) st = plan_launch(planner, default_entry, &planner->plan->launches[i]);
+    return st;
 }
 
 /* ---- arguments ---- */
 
-static void mark_used(mt_planner *planner, const mt_plan_launch *launches, size_t count)
+static void mark_used(mt_planner *planner)
 {
     const mt_spec *spec = planner->spec;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < launches[i].from->arg_count; k++) {
-            size_t arg = launches[i].from->args[k];
+    for (size_t i = 0; i < planner->plan->launch_count; i++) {
+        const mt_launch *from = planner->plan->launches[i].from;
+        for (size_t k = 0; k < from->arg_count; k++) {
+            size_t arg = from->args[k];
             planner->plan->args[arg].used = true;
             if (spec->args[arg].kind == MT_ARG_TENSORMAP) planner->plan->args[spec->args[arg].of].used = true;
         }
@@ -193,7 +222,7 @@ done:
 static mt_status begin(mt_planner *planner)
 {
     mt_plan *plan = planner->plan;
-    *plan = (mt_plan){ .arg_count = planner->spec->arg_count };
+    *plan = (mt_plan){ .arg_count = planner->spec->arg_count, .per = 1 };
     plan->args = mt_alloc(plan->arg_count, sizeof *plan->args);
     if (!plan->args) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < plan->arg_count; i++) plan->args[i].kind = planner->spec->args[i].kind;
@@ -201,6 +230,13 @@ static mt_status begin(mt_planner *planner)
 }
 
 /* ---- plans ---- */
+
+static bool has_timed(const mt_plan *plan)
+{
+    for (size_t i = 0; i < plan->launch_count; i++)
+        if (plan->launches[i].from->phase == MT_LAUNCH_TIMED) return true;
+    return false;
+}
 
 mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err)
 {
@@ -212,17 +248,15 @@ mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_erro
     assert(level != MT_INACTIVE); /* a point is set */
     MT_TRY(begin(&planner));
     const mt_algorithm *variant = &spec->algorithms[level];
-    MT_TRY(choose(&planner, spec->launches, spec->launch_count, variant->name, &plan->launches, &plan->launch_count));
-    MT_TRY(choose(&planner, spec->prepares, spec->prepare_count, variant->name, &plan->prepares, &plan->prepare_count));
-    if (plan->launch_count == 0) {
+    MT_TRY(choose(&planner, variant->name));
+    if (!has_timed(plan)) {
         st = mt_planner_refuse(&planner, "no launch of variant %s remains: every `when` is false", variant->name);
         goto done;
     }
-    mark_used(&planner, plan->launches, plan->launch_count);
-    mark_used(&planner, plan->prepares, plan->prepare_count);
+    mark_used(&planner);
     MT_TRY(plan_args(&planner));
-    MT_TRY(plan_launches(&planner, "launch", variant->entry, plan->launches, plan->launch_count));
-    MT_TRY(plan_launches(&planner, "prepare", variant->entry, plan->prepares, plan->prepare_count));
+    MT_TRY(plan_launches(&planner, variant->entry));
+    MT_TRY(number(&planner, "[kernel]", " per", &spec->per, 1, MOST_UNITS, &plan->per));
 done:
     if (st != MT_OK) mt_plan_free(plan);
     if (!planner.illegal) return st;
@@ -247,13 +281,11 @@ done:
 static mt_status plan_reference(mt_planner *planner)
 {
     mt_status st;
-    const mt_spec *spec = planner->spec;
-    mt_plan *plan = planner->plan;
     MT_TRY(begin(planner));
-    MT_TRY(choose(planner, spec->launches, spec->launch_count, reference_name, &plan->launches, &plan->launch_count));
-    mark_used(planner, plan->launches, plan->launch_count);
+    MT_TRY(choose(planner, reference_name));
+    mark_used(planner);
     MT_TRY(plan_args(planner));
-    MT_TRY(plan_launches(planner, "launch", spec->reference, plan->launches, plan->launch_count));
+    MT_TRY(plan_launches(planner, planner->spec->reference));
 done:
     return st;
 }
@@ -277,7 +309,7 @@ void mt_plan_free(mt_plan *plan)
 {
     for (size_t i = 0; plan->args && i < plan->arg_count; i++) mt_free(plan->args[i].maps);
     mt_free(plan->args);
+    for (size_t i = 0; plan->launches && i < plan->launch_count; i++) mt_free(plan->launches[i].entry);
     mt_free(plan->launches);
-    mt_free(plan->prepares);
     *plan = (mt_plan){ 0 };
 }

@@ -36,22 +36,23 @@ typedef struct mt_plan_arg {
 
 typedef struct mt_plan_launch {
     const mt_launch *from;
-    const char *entry;
+    char *entry;              /* the kernel's C or C++ name, values in the place of ${NAME}; owned */
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0 = none */
     uint32_t smem_bytes;
     int32_t carveout_percent; /* −1 = chosen by the tool from the occupancy */
     uint32_t blocks_per_sm;   /* that the variant counts on; 0 = not said */
+    uint32_t repeat;          /* times that it is made; at least 1 */
 } mt_plan_launch;
 
 typedef struct mt_plan {
     mt_plan_arg *args;        /* arg_count of the spec, same order */
     size_t arg_count;
-    mt_plan_launch *launches; size_t launch_count;
-    mt_plan_launch *prepares; size_t prepare_count;
+    int64_t per;              /* units of work of a run, at least 1: a time is that of one unit */
+    mt_plan_launch *launches; size_t launch_count; /* of all phases, in the order in which they run */
 } mt_plan;
 
 /* Whether the algorithm (or "reference") has this one of the launches; what their `when` says does not count. */
-bool mt_plan_takes_launch(const mt_launch *launches, size_t count, const mt_launch *launch, const char *algorithm);
+bool mt_plan_takes_launch(const mt_spec *spec, const mt_launch *launch, const char *algorithm);
 /* Evaluates the point that is set in the environment. *illegal (mt_free) receives the rule that it breaks when the numbers can't be a launch at all
  * (grid of 0, a dimension above the hardware's, negative shared memory): then MT_OK and no plan. Other failures are errors. */
 mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err);

@@ -134,12 +134,12 @@ static char *check_parameters(const mt_plan *plan, const mt_plan_launch *launch,
     return rule("%s parameters of %s take %" PRIu64 " bytes: the limit is %" PRIu64, title, launch->entry, bytes, limit);
 }
 
-static char *check_launch(const mt_env *env, const mt_plan *plan, const char *kind, const mt_plan_launch *launch)
+static char *check_launch(const mt_env *env, const mt_plan *plan, const mt_plan_launch *launch)
 {
     const mt_device_facts *facts = mt_env_facts(env);
     const mt_launch *from = launch->from;
     char title[160], *broken = NULL;
-    snprintf(title, sizeof title, "[%s %s%s%d]", kind, from->algorithm ? from->algorithm : "", from->algorithm ? " " : "", from->number);
+    snprintf(title, sizeof title, "[%s %s%s%d]", mt_launch_phase_names[from->phase], from->algorithm ? from->algorithm : "", from->algorithm ? " " : "", from->number);
     if (!broken) broken = check_block(launch, title);
     if (!broken) broken = check_shared_memory(launch, facts, title);
     if (!broken) broken = check_cluster(launch, launch->cluster, facts, title);
@@ -237,8 +237,7 @@ char *mt_plan_illegal(const mt_env *env, const mt_plan *plan)
         if (plan->args[i].used && plan->args[i].kind == MT_ARG_TENSORMAP) broken = check_tensormap(&spec->args[i], &plan->args[i],
                                                                                                    mt_env_facts(env));
     }
-    for (size_t i = 0; !broken && i < plan->prepare_count; i++) broken = check_launch(env, plan, "prepare", &plan->prepares[i]);
-    for (size_t i = 0; !broken && i < plan->launch_count; i++) broken = check_launch(env, plan, "launch", &plan->launches[i]);
+    for (size_t i = 0; !broken && i < plan->launch_count; i++) broken = check_launch(env, plan, &plan->launches[i]);
     return broken;
 }
 

@@ -10,29 +10,6 @@ static void put_bytes(uint64_t bits, size_t count, unsigned char *bytes)
     for (size_t i = 0; i < count; i++) bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* A 16-bit float with so many mantissa bits, rounded to nearest even. False on overflow. */
-static bool round_to_16_bits(double value, int mantissa_bits, uint16_t *bits)
-{
-    int exponent_bits = 15 - mantissa_bits;
-    int lowest = 2 - (1 << (exponent_bits - 1)), highest = (1 << (exponent_bits - 1)) - 1;
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    double magnitude = fabs(value);
-    *bits = sign;
-    if (magnitude == 0) return true;
-    int exponent = ilogb(magnitude);
-    if (exponent < lowest) exponent = lowest; /* subnormal */
-    double steps = nearbyint(ldexp(magnitude, mantissa_bits - exponent));
-    uint32_t mantissa = (uint32_t)steps, one = UINT32_C(1) << mantissa_bits;
-    if (mantissa >= 2 * one) {
-        mantissa /= 2;
-        exponent++;
-    }
-    if (exponent > highest) return false;
-    if (mantissa >= one) mantissa += (uint32_t)(exponent - lowest) << mantissa_bits; /* the leading one adds itself to the exponent */
-    *bits = (uint16_t)(sign | mantissa);
-    return true;
-}
-
 bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8])
 {
     uint16_t half;
@@ -41,7 +18,7 @@ bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8])
     float single = (float)value;
     switch (dtype) {
     case MT_F16: case MT_BF16:
-        if (!isfinite(value) || !round_to_16_bits(value, dtype == MT_F16 ? 10 : 7, &half)) return false;
+        if (!mt_small_float(value, dtype == MT_F16 ? 5 : 8, dtype == MT_F16 ? 10 : 7, true, &half)) return false;
         put_bytes(half, 2, bytes);
         return true;
     case MT_F32:

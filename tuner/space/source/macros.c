@@ -50,6 +50,14 @@ static mt_status add_formatted(mt_options *options, mt_error *err, const char *f
     return take(options, mt_strbuf_take(&text), err);
 }
 
+mt_status mt_options_add_name(mt_options *options, const char *name, mt_error *err)
+{
+    if (mt_text_is_identifier(name, strlen(name))) return MT_OK;
+    for (size_t i = 0; i < options->count; i++)
+        if (strncmp(options->items[i], MT_NAME_OPTION, sizeof MT_NAME_OPTION - 1) == 0 && strcmp(options->items[i] + sizeof MT_NAME_OPTION - 1, name) == 0) return MT_OK;
+    return add_formatted(options, err, MT_NAME_OPTION "%s", name);
+}
+
 static void sort_macros(mt_options *options)
 {
     if (options->count) qsort(options->items, options->count, sizeof *options->items, mt_text_order);
@@ -179,6 +187,7 @@ mt_status mt_options_variant(const mt_env *env, mt_options *options, mt_error *e
     }
     sort_macros(options);
     MT_TRY(add_words(env, spec->options, options, err));
+    options->kernel_count = options->count;
     MT_TRY(add_words(env, variant->options, options, err));
     MT_TRY(mt_macros_check(env, NULL, options, err));
 done:
@@ -208,6 +217,7 @@ mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_
     MT_TRY(mt_options_add(options, "-DMT_SUPPORT=1", err));
     sort_macros(options);
     MT_TRY(add_words(defaults, spec->options, options, err));
+    options->kernel_count = options->count;
     if (spec->reference_is_default) MT_TRY(add_words(defaults, spec->algorithms[0].options, options, err));
     MT_TRY(mt_macros_check(defaults, workload, options, err));
 done:

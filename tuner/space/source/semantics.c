@@ -54,6 +54,7 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
                        (int)arg->init, arg->init_a,
                        arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->atol, arg->any_order, arg->zero_before_each);
         if (arg->spread > 0) mt_strbuf_addf(line, " spread=%.17g", arg->spread); /* only then: other spaces keep their text */
+        if (arg->may_differ > 0) mt_strbuf_addf(line, " may_differ=%.17g", arg->may_differ);
         if (arg->constant) mt_strbuf_addf(line, " constant=%s", arg->constant);
         if (arg->init_bounds.count) add_list(line, "bounds", &arg->init_bounds);
         add_list(line, "shape", &arg->shape);
@@ -75,9 +76,9 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
     }
 }
 
-static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *launch, mt_strbuf *line)
+static void add_launch(const mt_spec *spec, const mt_launch *launch, mt_strbuf *line)
 {
-    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", kind, launch->algorithm ? launch->algorithm : "*", launch->number,
+    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", mt_launch_phase_names[launch->phase], launch->algorithm ? launch->algorithm : "*", launch->number,
                    launch->entry ? launch->entry : "", launch->cooperative, launch->programmatic);
     for (size_t i = 0; i < launch->arg_count; i++) mt_strbuf_addf(line, "%s%s", i ? "," : "", spec->args[launch->args[i]].name);
     add_list(line, "grid", &launch->grid);
@@ -89,6 +90,7 @@ static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *l
     /* Younger than the first keys: only where they are used, so that the others' keys stay. */
     if (launch->blocks_per_sm.program) add_expr(line, "blocks_per_sm", &launch->blocks_per_sm);
     if (launch->resident) mt_strbuf_add(line, " resident=1");
+    add_expr(line, "repeat", &launch->repeat);
 }
 
 static void add_algorithm(const mt_algorithm *algorithm, mt_strbuf *line)
@@ -136,6 +138,7 @@ char *mt_spec_semantics(const mt_spec *spec)
     mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : spec->reference_is_default ? "default" : "file");
     if (spec->reference_is_default) add_default(spec, &line, &all);
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
+    add_expr(&line, "per", &spec->per);
     mt_free(options);
     add_line(&all, &line);
     for (size_t i = 0; i < spec->model_let; i++) {
@@ -152,11 +155,7 @@ char *mt_spec_semantics(const mt_spec *spec)
         add_line(&all, &line);
     }
     for (size_t i = 0; i < spec->launch_count; i++) {
-        add_launch(spec, "launch", &spec->launches[i], &line);
-        add_line(&all, &line);
-    }
-    for (size_t i = 0; i < spec->prepare_count; i++) {
-        add_launch(spec, "prepare", &spec->prepares[i], &line);
+        add_launch(spec, &spec->launches[i], &line);
         add_line(&all, &line);
     }
     return joined(&all);

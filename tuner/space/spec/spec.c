@@ -78,7 +78,7 @@ static mt_status check_section_name(mt_reader *reader, const mt_ini_section *sec
                               section->name,
                               section->kind);
     default:
-        return MT_OK; /* [launch] and [prepare] read their own words */
+        return MT_OK; /* [launch], [prepare] and [finish] read their own words */
     }
 }
 
@@ -140,7 +140,7 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
     }
     spec->reference_is_default = strcmp(value, "default") == 0; /* a keyword of C: no function has the name */
     if (spec->reference_is_default) return MT_OK;
-    if (!mt_text_is_identifier(value, strlen(value))) {
+    if (!mt_is_kernel_name(value)) {
         return mt_reader_fail(reader, err, entry->line, "reference = %s: expected the name of a __global__ function, file:PATH.npy, or default (the default variant's own output)", value);
     }
     return mt_parse_text(reader, rule, entry, value, object, err);
@@ -214,6 +214,7 @@ static mt_status read_all(mt_reader *reader, mt_error *err)
     MT_TRY(mt_read_conditions(reader, err));
     MT_TRY(mt_read_args(reader, err));
     MT_TRY(mt_read_launches(reader, err));
+    MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_KERNEL][0], MT_RULES_KERNEL, MT_PASS_EXPRESSIONS, reader->spec, err));
     MT_TRY(mt_read_model(reader, err));
     MT_TRY(mt_check_spec(reader, err));
 done:

@@ -78,7 +78,10 @@ static inline bool mt_swizzle_exists(int64_t bytes)
 }
 
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
-typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP } mt_init_kind;
+typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP, MT_INIT_FILE } mt_init_kind;
+
+/* What a scalar of dtype u8 was written as. */
+typedef enum mt_byte_type { MT_BYTE_NONE, MT_BYTE_BOOL, MT_BYTE_E4M3, MT_BYTE_E5M2 } mt_byte_type;
 
 typedef struct mt_expr_list {
     mt_expr *items;
@@ -95,9 +98,10 @@ typedef struct mt_arg {
     mt_init_kind init;
     double init_a, init_b;    /* uniform(a,b), normal(mean,sd); a ramp: the first value and the step: iota is 0, 1; constant(x) is x, 0 */
     mt_expr_list init_bounds; /* uniform's, where they are expressions of the shape: then a and b mean nothing. 0 or 2 */
-    char *init_kernel;
+    char *init_kernel, *init_file; /* of kernel(NAME); of file:PATH.npy */
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, atol;
+    double may_differ;        /* integers: the share of elements that may differ from the reference; 0 = rtol, worst and atol say what may */
     bool any_order;           /* bits may differ between runs */
     double spread;            /* any_order: bound on how far two runs differ; 0 = none */
     bool zero_before_each;
@@ -114,13 +118,19 @@ typedef struct mt_arg {
     bool fill_nan;
     int l2_promotion_bytes;   /* 0, 64, 128, 256 */
     /* scalar */
+    mt_byte_type byte_type;
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
     int line;
 } mt_arg;
 bool mt_arg_is_output(const mt_arg *arg); /* a tensor of role out or inout */
 
+/* In the order in which they run; only the middle ones are timed. */
+typedef enum mt_launch_phase { MT_LAUNCH_PREPARE, MT_LAUNCH_TIMED, MT_LAUNCH_FINISH, MT_LAUNCH_PHASES } mt_launch_phase;
+extern const char *const mt_launch_phase_names[MT_LAUNCH_PHASES]; /* as sections are called: prepare, launch, finish */
+
 typedef struct mt_launch {
+    mt_launch_phase phase;
     char *algorithm;      /* NULL = every algorithm; "reference" for the reference */
     int number;
     char *entry;          /* NULL = the algorithm's */
@@ -128,6 +138,7 @@ typedef struct mt_launch {
     size_t arg_count;
     mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
     mt_expr smem, carveout, when;      /* program NULL = absent */
+    mt_expr repeat;                    /* times that it is made, one after the other; program NULL = once */
     mt_expr blocks_per_sm;             /* that the variant counts on; program NULL = it counts on nothing */
     bool cooperative, programmatic;
     bool resident;                     /* blocks wait for each other without a cooperative launch (a persistent kernel with barriers of its own) */
@@ -157,6 +168,7 @@ typedef struct mt_spec {
     bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
     int source_line, reference_line; /* of the keys, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
+    mt_expr per;          /* units of work of one run: all times are of one unit; program NULL = the whole run */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */
     char **include_dirs;  /* resolved */
     int include_line;     /* of the key, for messages */
@@ -183,8 +195,7 @@ typedef struct mt_spec {
     mt_param *params;           size_t param_count;      /* params[0] = ALGO */
     mt_constraint *constraints; size_t constraint_count;
     mt_arg *args;               size_t arg_count;
-    mt_launch *launches;        size_t launch_count;
-    mt_launch *prepares;        size_t prepare_count;
+    mt_launch *launches;        size_t launch_count; /* of all phases */
     mt_expr model_flops, model_dram_bytes, model_moved_bytes, model_ops, model_floor_ns; /* program NULL = absent */
     mt_expr model_time_ns; /* what a point is believed to take; of knobs too. Orders points and excludes none, so that no key knows it */
 

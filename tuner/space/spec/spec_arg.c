@@ -21,7 +21,7 @@ static const char *dtype_called(const char *name)
     static const char *const names[][2] = {
         {"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"__half", "f16"}, {"nv_bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"bfloat16", "bf16"}, {"float16", "f16"},
         {"float32", "f32"}, {"float64", "f64"}, {"char", "i8"}, {"int8", "i8"}, {"uint8", "u8"}, {"short", "i16"}, {"int16", "i16"}, {"uint16", "u16"}, {"int", "i32"}, {"int32", "i32"},
-        {"unsigned", "u32"}, {"uint32", "u32"}, {"int64", "i64"}, {"long long", "i64"}, {"size_t", "u64"}, {"uint64", "u64"}, {"bool", "u8"},
+        {"unsigned", "u32"}, {"uint32", "u32"}, {"int64", "i64"}, {"long long", "i64"}, {"size_t", "u64"}, {"uint64", "u64"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], name) == 0) return names[i][1];
@@ -32,6 +32,7 @@ static mt_status unknown_dtype(mt_reader *reader, int line, const char *dtype, c
 {
     const char *known[MT_DTYPE_COUNT];
     char hint[256];
+    if (mt_is_texture(dtype)) return mt_reader_fail(reader, err, line, "%s: %s", dtype, MT_NO_TEXTURES);
     for (size_t i = 0; i < MT_DTYPE_COUNT; i++) known[i] = mt_dtype_name((mt_dtype)i);
     if (dtype_called(dtype)) return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s, did you mean `%s`?", dtype, where, dtype_called(dtype));
     return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s%s", dtype, where, mt_reader_suggest(dtype, known, MT_DTYPE_COUNT, hint,
@@ -141,6 +142,11 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
     mt_arg *arg = object;
     char word[32], inside[256];
     bool ok = cut_call(value, word, sizeof word, inside, sizeof inside), has_bounds = false;
+    if (strncmp(value, "file:", 5) == 0 && value[5]) {
+        arg->init = MT_INIT_FILE;
+        arg->init_file = mt_reader_resolve(reader, entry->line, value + 5);
+        return arg->init_file ? MT_OK : mt_reader_no_memory(reader, err);
+    }
     if (ok && strcmp(word, "uniform") == 0 && !two_numbers(inside, &arg->init_a, &arg->init_b)) {
         arg->init = MT_INIT_UNIFORM;
         mt_status st = parse_bounds(reader, entry->line, inside, &arg->init_bounds, &has_bounds, err);
@@ -166,8 +172,7 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
         arg->init = MT_INIT_KERNEL;
         if (!(arg->init_kernel = mt_strdup(inside))) return mt_reader_no_memory(reader, err);
     } else {
-        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, iota, constant(VALUE), uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)%s", value,
-                              strncmp(value, "file", 4) == 0 ? "; a file comes with tune --input NAME=FILE.npy" : "");
+        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, iota, constant(VALUE), uniform(LOW, HIGH), normal(MEAN, SD), kernel(NAME) or file:PATH.npy", value);
     }
     return MT_OK;
 }
@@ -241,24 +246,6 @@ mt_status mt_parse_swizzle(mt_reader *reader, const mt_key_rule *rule, const mt_
     return is_number || strcmp(value, "none") == 0 ? MT_OK : mt_scope_expr(reader, entry->line, value, MT_TYPE_INT, &arg->swizzle, err);
 }
 
-/* ---- scalars ---- */
-
-mt_status mt_parse_scalar_value(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
-                                mt_error *err)
-{
-    mt_arg *arg = object;
-    int64_t whole;
-    if (!mt_text_int64(value, strlen(value), &whole) && mt_text_double(value, &arg->literal)) {
-        mt_dtype dtype;
-        if (mt_dtype_from_name(arg->dtype_text, &dtype) && !mt_dtype_is_float(dtype)) {
-            return mt_reader_fail(reader, err, entry->line, "value = %s needs a floating dtype, it is %s: expected an integer expression",
-                                  value, arg->dtype_text);
-        }
-        return MT_OK;
-    }
-    return mt_scope_expr(reader, entry->line, value, MT_TYPE_INT, &arg->value, err);
-}
-
 /* ---- all arguments ---- */
 
 static mt_rule_set rules_of(mt_arg_kind kind)
@@ -276,7 +263,7 @@ static mt_status find_kind(mt_reader *reader, const mt_ini_section *section, mt_
                                       section->name);
     char *value = mt_ini_unquote(entry->value);
     if (!value) return mt_reader_no_memory(reader, err);
-    mt_status st = mt_parse_choice(reader, &kind[0], entry, value, arg, err);
+    mt_status st = mt_is_texture(value) ? mt_reader_fail(reader, err, entry->line, "kind = %s: %s", value, MT_NO_TEXTURES) : mt_parse_choice(reader, &kind[0], entry, value, arg, err);
     mt_free(value);
     return st;
 }

@@ -113,7 +113,8 @@ uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 {
     return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
-           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when);
+           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when) | mt_scope_knobs(spec, &launch->repeat) |
+           mt_scope_knobs_of_text(spec, launch->entry);
 }
 
 /* ---- arguments ---- */
@@ -136,6 +137,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "rtol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "worst", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "atol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "may_differ", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "spread", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
@@ -150,6 +152,11 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
     }
     if (has_key(reader, index, "spread") && !arg->any_order)
         return mt_reader_fail(reader, err, key_line(reader, index, "spread"), "`spread` of [arg %s]: expected only with order = any: with order = fixed two runs must give the same bits", arg->name);
+    mt_dtype dtype;
+    if (arg->may_differ > 0 && (!mt_dtype_from_name(arg->dtype_text, &dtype) || mt_dtype_is_float(dtype)))
+        return mt_reader_fail(reader, err, key_line(reader, index, "may_differ"), "`may_differ` of [arg %s], whose dtype is %s: expected only of integers; of others rtol, worst and atol say what may differ", arg->name, arg->dtype_text);
+    if (has_key(reader, index, "may_differ") && (has_key(reader, index, "rtol") || has_key(reader, index, "worst") || has_key(reader, index, "atol")))
+        return mt_reader_fail(reader, err, key_line(reader, index, "may_differ"), "`may_differ` of [arg %s] beside rtol, worst or atol: expected one of the two ways", arg->name);
     if (arg->cycles && strcmp(arg->dtype_text, "u64") != 0)
         return mt_reader_fail(reader, err, key_line(reader, index, "cycles"), "`cycles` of [arg %s]: expected dtype = u64, one counter per block", arg->name);
     if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {
@@ -256,8 +263,8 @@ static mt_status check_algorithm_launches(mt_reader *reader, size_t algorithm, m
     bool has_launch = false, has_output = false;
     for (size_t i = 0; i < spec->launch_count; i++) {
         const mt_launch *launch = &spec->launches[i];
-        if (launch->algorithm && strcmp(launch->algorithm, what->name) != 0) continue;
-        has_launch = true;
+        if (launch->phase == MT_LAUNCH_PREPARE || (launch->algorithm && strcmp(launch->algorithm, what->name) != 0)) continue;
+        has_launch = has_launch || launch->phase == MT_LAUNCH_TIMED;
         has_output = has_output || takes_output(spec, launch);
     }
     if (!has_launch)
@@ -312,7 +319,11 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         const mt_ini_section *section = reader->sections[MT_SECTION_ALGORITHM][i];
         options = mt_ini_find(section, "options");
         MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->algorithms[i].options, err));
+        MT_TRY(mt_scope_check_text(reader, spec->algorithms[i].entry_line, spec->algorithms[i].entry, err));
     }
+    for (size_t i = 0; i < spec->launch_count; i++) MT_TRY(mt_scope_check_text(reader, spec->launches[i].entry_line, spec->launches[i].entry, err));
+    MT_TRY(mt_scope_check_text(reader, spec->reference_line, spec->reference, err));
+    st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, spec->reference), "the reference runs without a variant", err);
 done:
     return st;
 }

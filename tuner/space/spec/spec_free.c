@@ -54,6 +54,7 @@ static void free_arg(mt_arg *arg)
     mt_free(arg->dtype_text);
     mt_expr_list_free(&arg->init_bounds);
     mt_free(arg->init_kernel);
+    mt_free(arg->init_file);
     mt_free(arg->constant);
     mt_free(arg->loop);
     mt_expr_list_free(&arg->shape);
@@ -80,6 +81,7 @@ static void free_launches(mt_launch *launches, size_t count)
         mt_expr_free(&launch->carveout);
         mt_expr_free(&launch->blocks_per_sm);
         mt_expr_free(&launch->when);
+        mt_expr_free(&launch->repeat);
     }
     mt_free(launches);
 }
@@ -120,6 +122,7 @@ static void free_kernel(mt_spec *spec)
     mt_expr_free(&spec->model_moved_bytes);
     mt_expr_free(&spec->model_ops);
     mt_expr_free(&spec->model_floor_ns);
+    mt_expr_free(&spec->per);
 }
 
 /* Frees an array with its elements' own destructor. */
@@ -155,6 +158,5 @@ void mt_spec_free(mt_spec *spec)
     FREE_EACH(spec->constraints, spec->constraint_count, free_constraint);
     FREE_EACH(spec->args, spec->arg_count, free_arg);
     free_launches(spec->launches, spec->launch_count);
-    free_launches(spec->prepares, spec->prepare_count);
     mt_free(spec);
 }

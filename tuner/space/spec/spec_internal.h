@@ -8,7 +8,7 @@
 
 typedef enum mt_section_kind {
     MT_SECTION_KERNEL, MT_SECTION_TUNE, MT_SECTION_SHAPE, MT_SECTION_WORKLOAD, MT_SECTION_LET, MT_SECTION_ALGORITHM, MT_SECTION_PARAM,
-    MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_LAUNCH, MT_SECTION_PREPARE, MT_SECTION_MODEL, MT_SECTION_COUNT
+    MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_PREPARE, MT_SECTION_LAUNCH, MT_SECTION_FINISH, MT_SECTION_MODEL, MT_SECTION_COUNT
 } mt_section_kind;
 extern const char *const mt_section_names[MT_SECTION_COUNT];
 
@@ -81,6 +81,9 @@ typedef struct mt_range { double low, high; bool low_open; } mt_range;
 mt_status mt_parse_text(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
 mt_status mt_parse_options(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);    /* char *, quotes included */
 mt_status mt_parse_identifier(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *); /* char * */
+mt_status mt_parse_entry(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);      /* char *, a kernel's name */
+mt_status mt_parse_variable(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);   /* char *, with :: */
+bool mt_is_kernel_name(const char *text);
 mt_status mt_parse_path(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
 mt_status mt_parse_bool(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool */
 mt_status mt_parse_flag(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool, by choices */
@@ -140,6 +143,11 @@ mt_status mt_parse_init(mt_reader *, const mt_key_rule *, const mt_ini_entry *, 
 mt_status mt_parse_swizzle(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_of(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_for(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
+/* spec_scalar.c */
+mt_byte_type mt_byte_type_of(const char *name); /* NONE: it is another dtype, or none */
+#define MT_NO_TEXTURES "there are no textures and surfaces: expected a tensor, which the kernel reads by a `const float *__restrict__` (the same cache), or a tensormap where it wants borders filled"
+bool mt_is_texture(const char *word); /* a kind or a dtype that somebody takes for one */
+mt_status mt_parse_scalar_dtype(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_scalar_value(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_launch_args(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 

@@ -161,19 +161,26 @@ static bool is_knob(const mt_spec *spec, const char *name, size_t length)
     return false;
 }
 
-/* Whether compiler options read nothing but knobs. */
-static bool reads_knobs_alone(const mt_spec *spec, const char *options)
+/* Whether a text of the compiler's reads nothing but knobs. */
+static bool reads_knobs_alone(const mt_spec *spec, const char *text)
 {
-    for (const char *at = options ? strstr(options, "${") : NULL; at; at = strstr(at + 2, "${")) {
+    for (const char *at = text ? strstr(text, "${") : NULL; at; at = strstr(at + 2, "${")) {
         if (!is_knob(spec, at + 2, strcspn(at + 2, "}"))) return false;
     }
     return true;
 }
 
+static bool entries_read_knobs_alone(const mt_spec *spec, const mt_algorithm *algorithm)
+{
+    for (size_t i = 0; i < spec->launch_count; i++)
+        if (!reads_knobs_alone(spec, spec->launches[i].entry)) return false;
+    return reads_knobs_alone(spec, algorithm->entry);
+}
+
 /* The shape's values that the variant's code depends on, where that is not all of them: a cubin serves every shape that has the same. */
 static void add_baked(mt_strbuf *out, const mt_spec *spec, const mt_algorithm *variant)
 {
-    if (variant->bake_all || !reads_knobs_alone(spec, spec->options) || !reads_knobs_alone(spec, variant->options)) return;
+    if (variant->bake_all || !reads_knobs_alone(spec, spec->options) || !reads_knobs_alone(spec, variant->options) || !entries_read_knobs_alone(spec, variant)) return;
     begin_list(out, "bakes");
     for (size_t i = 0, count = 0; i < variant->bake_count; i++) {
         if (!shape_value(spec, variant->bake[i], strlen(variant->bake[i]))) continue;
@@ -273,12 +280,12 @@ static void add_args(mt_strbuf *out, const mt_spec *spec)
     end_list(out);
 }
 
-static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launches, size_t count)
+static void add_launches(mt_strbuf *out, const char *key, const mt_spec *spec, mt_launch_phase phase)
 {
     begin_list(out, key);
-    for (size_t i = 0; i < count; i++) {
-        const mt_launch *launch = &launches[i];
-        if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) continue;
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const mt_launch *launch = &spec->launches[i];
+        if (launch->phase != phase || (launch->algorithm && strcmp(launch->algorithm, "reference") == 0)) continue;
         begin_object(out);
         add_text(out, "variant", launch->algorithm);
         add_int(out, "number", launch->number);
@@ -293,12 +300,18 @@ static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launc
         add_expr(out, "carveout", &launch->carveout);
         add_expr(out, "blocks_per_sm", &launch->blocks_per_sm);
         add_expr(out, "when", &launch->when);
+        add_expr(out, "repeat", &launch->repeat);
         add_flag(out, "cooperative", launch->cooperative);
         add_flag(out, "resident", launch->resident);
         add_flag(out, "programmatic", launch->programmatic);
         end_object(out);
     }
     end_list(out);
+}
+
+static bool has_finish(const mt_spec *spec)
+{
+    return spec->launch_count && spec->launches[spec->launch_count - 1].phase == MT_LAUNCH_FINISH; /* they are the last */
 }
 
 char *mt_spec_json(const mt_spec *spec)
@@ -308,14 +321,16 @@ char *mt_spec_json(const mt_spec *spec)
     add_int(&out, "format", 1);
     add_text(&out, "regime", mt_l2_name(spec->l2));
     if (spec->reference_is_default) add_text(&out, "reference", "default"); /* other references go without saying */
+    if (spec->per.program) add_text(&out, "per", spec->per.source);
     add_shape(&out, spec);
     add_params(&out, spec);
     add_lets(&out, spec, 0, spec->model_let);
     add_conditions(&out, spec);
     add_defaults(&out, spec);
     add_args(&out, spec);
-    add_launches(&out, "launches", spec->launches, spec->launch_count);
-    add_launches(&out, "prepares", spec->prepares, spec->prepare_count);
+    add_launches(&out, "launches", spec, MT_LAUNCH_TIMED);
+    add_launches(&out, "prepares", spec, MT_LAUNCH_PREPARE);
+    if (has_finish(spec)) add_launches(&out, "finishes", spec, MT_LAUNCH_FINISH); /* younger than the others: what is stored without stays as it is */
     add_model(&out, spec);
     mt_strbuf_add(&out, "}");
     char *text = mt_strbuf_take(&out);

@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 
 const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shape", "workload", "let", "algorithm", "param", "constraint",
-                                                         "arg", "launch", "prepare", "model" };
+                                                         "arg", "prepare", "launch", "finish", "model" };
 
 static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
 static const mt_choice l2_states[] = { { "cold", MT_L2_COLD }, { "warm", MT_L2_WARM }, { NULL, 0 } };
@@ -24,6 +24,7 @@ static const mt_range positive_count = { 1, 1e15, false };
 static const mt_range seconds = { 0, 1e9, true };
 static const mt_range microseconds = { 1, 1e6, false };
 static const mt_range tolerance = { 0, 1e6, false };
+static const mt_range share = { 0, 1, true };
 static const mt_range above_zero = { 0, 1e6, true };
 static const mt_range rank_1_to_8 = { 1, MT_MAX_RANK, false };
 static const mt_range rank_1_to_5 = { 1, MT_TENSORMAP_RANK, false };
@@ -43,6 +44,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "options", mt_parse_options, options, NULL),
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
+    LATER(mt_spec, "per", mt_parse_int_expr, per, NULL),
 };
 static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "strategy", mt_parse_identifier, strategy, NULL),
@@ -62,7 +64,7 @@ static const mt_key_rule workload_rules[] = { /* and free names */
     NAMES(mt_workload, "default", mt_parse_bool, is_default, NULL),
 };
 static const mt_key_rule algorithm_rules[] = {
-    NAMES(mt_algorithm, "entry", mt_parse_identifier, entry, NULL),
+    NAMES(mt_algorithm, "entry", mt_parse_entry, entry, NULL),
     NAMES(mt_algorithm, "doc", mt_parse_text, doc, NULL),
     NAMES(mt_algorithm, "options", mt_parse_options, options, NULL),
     NAMES(mt_algorithm, "yardstick", mt_parse_bool, is_yardstick, NULL),
@@ -84,10 +86,11 @@ static const mt_key_rule tensor_rules[] = {
     NEEDED(mt_arg, "role", mt_parse_choice, role, roles),
     NEEDED(mt_arg, "dtype", mt_parse_dtype_text, dtype_text, NULL),
     LATER(mt_arg, "init", mt_parse_init, init, NULL),
-    NAMES(mt_arg, "constant", mt_parse_identifier, constant, NULL),
+    NAMES(mt_arg, "constant", mt_parse_variable, constant, NULL),
     NAMES(mt_arg, "rtol", mt_parse_double, rtol, &tolerance),
     NAMES(mt_arg, "worst", mt_parse_double, worst, &tolerance),
     NAMES(mt_arg, "atol", mt_parse_double, atol, &tolerance),
+    NAMES(mt_arg, "may_differ", mt_parse_double, may_differ, &share),
     NAMES(mt_arg, "order", mt_parse_flag, any_order, orders),
     NAMES(mt_arg, "spread", mt_parse_double, spread, &above_zero),
     NAMES(mt_arg, "zero", mt_parse_flag, zero_before_each, zeroing),
@@ -108,11 +111,11 @@ static const mt_key_rule tensormap_rules[] = {
 };
 static const mt_key_rule scalar_rules[] = {
     NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
-    NEEDED(mt_arg, "dtype", mt_parse_dtype_text, dtype_text, NULL),
+    NEEDED(mt_arg, "dtype", mt_parse_scalar_dtype, dtype_text, NULL),
     NEEDED_LATER(mt_arg, "value", mt_parse_scalar_value, value, NULL),
 };
-static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
-    NAMES(mt_launch, "entry", mt_parse_identifier, entry, NULL),
+static const mt_key_rule launch_rules[] = { /* [launch], [prepare] and [finish] */
+    NAMES(mt_launch, "entry", mt_parse_entry, entry, NULL),
     NAMES(mt_launch, "cooperative", mt_parse_bool, cooperative, NULL),
     NAMES(mt_launch, "programmatic", mt_parse_bool, programmatic, NULL),
     NAMES(mt_launch, "resident", mt_parse_bool, resident, NULL),
@@ -123,6 +126,7 @@ static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
     LATER(mt_launch, "smem", mt_parse_int_expr, smem, NULL),
     LATER(mt_launch, "carveout", mt_parse_int_expr, carveout, NULL),
     LATER(mt_launch, "blocks_per_sm", mt_parse_int_expr, blocks_per_sm, NULL),
+    LATER(mt_launch, "repeat", mt_parse_int_expr, repeat, NULL),
     LATER(mt_launch, "when", mt_parse_bool_expr, when, NULL),
 };
 static const mt_key_rule model_rules[] = {
@@ -150,7 +154,7 @@ static const struct {
     [MT_RULES_TENSOR] = SET("[arg] of kind tensor", tensor_rules),
     [MT_RULES_TENSORMAP] = SET("[arg] of kind tensormap", tensormap_rules),
     [MT_RULES_SCALAR] = SET("[arg] of kind scalar", scalar_rules),
-    [MT_RULES_LAUNCH] = SET("[launch] or [prepare]", launch_rules),
+    [MT_RULES_LAUNCH] = SET("[launch], [prepare] or [finish]", launch_rules),
     [MT_RULES_MODEL] = SET("[model]", model_rules),
 };
 

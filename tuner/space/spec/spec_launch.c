@@ -1,4 +1,4 @@
-/* [launch] and [prepare], and the reference's launch when the file gives none. */
+/* [launch], [prepare] and [finish], and the reference's launch when the file gives none. */
 #include "tuner/space/spec/spec_internal.h"
 #include "tuner/space/spec/spec_scope.h"
 
@@ -11,6 +11,7 @@
 
 enum { LAUNCH_NUMBER_LIMIT = 1000 };
 static const char *const reference_name = "reference";
+const char *const mt_launch_phase_names[MT_LAUNCH_PHASES] = { "prepare", "launch", "finish" };
 
 /* ---- args ---- */
 
@@ -63,8 +64,7 @@ static mt_status check_algorithm(mt_reader *reader, const mt_ini_section *sectio
     const char *known[64];
     char hint[1024];
     size_t count = 0;
-    bool is_prepare = strcmp(section->kind, "prepare") == 0;
-    if (!is_prepare) known[count++] = reference_name;
+    if (strcmp(section->kind, mt_launch_phase_names[MT_LAUNCH_TIMED]) == 0) known[count++] = reference_name;
     for (size_t i = 0; i < spec->algorithm_count && count < 64; i++) known[count++] = spec->algorithms[i].name;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(known[i], algorithm) == 0) return MT_OK;
@@ -89,9 +89,10 @@ static mt_status read_name(mt_reader *reader, const mt_ini_section *section, mt_
                           *section->name ? " " : "", section->name, section->kind, section->kind, LAUNCH_NUMBER_LIMIT, section->kind);
 }
 
-static mt_status read_launch(mt_reader *reader, const mt_ini_section *section, mt_launch *launch, mt_error *err)
+static mt_status read_launch(mt_reader *reader, const mt_ini_section *section, mt_launch_phase phase, mt_launch *launch, mt_error *err)
 {
     mt_status st = MT_OK;
+    launch->phase = phase;
     launch->line = section->line;
     launch->args_line = mt_ini_line_of(section, "args");
     launch->entry_line = mt_ini_line_of(section, "entry");
@@ -103,24 +104,28 @@ done:
     return st;
 }
 
-/* General ones first, then by variant and number: the order in the file means nothing, the numbers do. */
-static int by_algorithm_and_number(const void *a, const void *b)
+/* By phase, general ones first, then by variant and number: the order in the file means nothing, the numbers do. */
+static int by_phase_algorithm_and_number(const void *a, const void *b)
 {
     const mt_launch *left = a, *right = b;
+    if (left->phase != right->phase) return (int)left->phase - (int)right->phase;
     if (!left->algorithm != !right->algorithm) return left->algorithm ? 1 : -1;
     int order = left->algorithm ? strcmp(left->algorithm, right->algorithm) : 0;
     return order ? order : left->number - right->number;
 }
 
-static mt_status read_sections(mt_reader *reader, mt_section_kind kind, size_t spare, mt_launch **launches, size_t *launch_count, mt_error *err)
+/* With room for the reference's. */
+static mt_status read_sections(mt_reader *reader, mt_error *err)
 {
-    size_t count = reader->counts[kind];
-    *launches = mt_alloc(count + spare, sizeof **launches);
-    if (!*launches) return mt_reader_no_memory(reader, err);
-    for (size_t i = 0; i < count; i++) {
-        *launch_count = i + 1;
-        mt_status st = read_launch(reader, reader->sections[kind][i], &(*launches)[i], err);
-        if (st != MT_OK) return st;
+    mt_spec *spec = reader->spec;
+    const size_t count = reader->counts[MT_SECTION_PREPARE] + reader->counts[MT_SECTION_LAUNCH] + reader->counts[MT_SECTION_FINISH];
+    spec->launches = mt_alloc(count + 1, sizeof *spec->launches);
+    if (!spec->launches) return mt_reader_no_memory(reader, err);
+    for (mt_launch_phase phase = 0; phase < MT_LAUNCH_PHASES; phase++) {
+        for (size_t i = 0; i < reader->counts[MT_SECTION_PREPARE + phase]; i++) {
+            mt_status st = read_launch(reader, reader->sections[MT_SECTION_PREPARE + phase][i], phase, &spec->launches[spec->launch_count++], err);
+            if (st != MT_OK) return st;
+        }
     }
     return MT_OK;
 }
@@ -158,6 +163,7 @@ static mt_status make_reference_launch(mt_reader *reader, const mt_arg *output, 
     mt_status st = MT_OK;
     const mt_spec *spec = reader->spec;
     mt_strbuf grid = { 0 };
+    launch->phase = MT_LAUNCH_TIMED;
     launch->line = output->line;
     launch->args_line = launch->entry_line = spec->reference_line;
     launch->number = 1;
@@ -185,8 +191,7 @@ mt_status mt_read_launches(mt_reader *reader, mt_error *err)
     mt_status st = MT_OK;
     mt_spec *spec = reader->spec;
     bool has_reference = false;
-    MT_TRY(read_sections(reader, MT_SECTION_LAUNCH, 1, &spec->launches, &spec->launch_count, err));
-    MT_TRY(read_sections(reader, MT_SECTION_PREPARE, 0, &spec->prepares, &spec->prepare_count, err));
+    MT_TRY(read_sections(reader, err));
     for (size_t i = 0; i < spec->launch_count; i++) {
         has_reference = has_reference || (spec->launches[i].algorithm && strcmp(spec->launches[i].algorithm, reference_name) == 0);
     }
@@ -195,8 +200,7 @@ mt_status mt_read_launches(mt_reader *reader, mt_error *err)
         spec->launch_count++;
         MT_TRY(make_reference_launch(reader, output, &spec->launches[spec->launch_count - 1], err));
     }
-    qsort(spec->launches, spec->launch_count, sizeof *spec->launches, by_algorithm_and_number);
-    qsort(spec->prepares, spec->prepare_count, sizeof *spec->prepares, by_algorithm_and_number);
+    if (spec->launch_count) qsort(spec->launches, spec->launch_count, sizeof *spec->launches, by_phase_algorithm_and_number);
 done:
     return st;
 }

@@ -17,7 +17,7 @@ static mt_status refuse_key(mt_reader *reader, const mt_ini_section *section, co
 
 static mt_status refuse_sections(mt_reader *reader, mt_error *err)
 {
-    static const mt_section_kind kinds[] = { MT_SECTION_LET, MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_LAUNCH, MT_SECTION_PREPARE };
+    static const mt_section_kind kinds[] = { MT_SECTION_LET, MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_PREPARE, MT_SECTION_LAUNCH, MT_SECTION_FINISH };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!reader->counts[kinds[i]]) continue;
         return mt_reader_fail(reader, err, reader->sections[kinds[i]][0]->line,
@@ -35,7 +35,7 @@ mt_status mt_check_recorded(mt_reader *reader, mt_error *err)
         MT_TRY(need_key(reader, "reference", spec->reference || spec->reference_file || spec->reference_is_default, err));
         return MT_OK;
     }
-    static const char *const of_kernel[] = { "source", "reference", "options", "include", "macros" }, *const of_algorithm[] = { "requires", "options", "bake", "entry" };
+    static const char *const of_kernel[] = { "source", "reference", "options", "include", "macros", "per" }, *const of_algorithm[] = { "requires", "options", "bake", "entry" };
     for (size_t i = 0; i < sizeof of_kernel / sizeof *of_kernel; i++) MT_TRY(refuse_key(reader, reader->sections[MT_SECTION_KERNEL][0], of_kernel[i], err));
     for (size_t k = 0; k < reader->counts[MT_SECTION_ALGORITHM]; k++)
         for (size_t i = 0; i < 4; i++) MT_TRY(refuse_key(reader, reader->sections[MT_SECTION_ALGORITHM][k], of_algorithm[i], err));

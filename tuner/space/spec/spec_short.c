@@ -196,7 +196,7 @@ bool mt_is_literal_arg(const char *text)
     if (length >= sizeof name || text[strlen(text) - 1] != ')') return false;
     memcpy(name, text, length);
     name[length] = '\0';
-    return mt_dtype_from_name(name, &dtype);
+    return mt_dtype_from_name(name, &dtype) || mt_byte_type_of(name);
 }
 
 static bool has_arg(const mt_ini *ini, const char *name)
@@ -226,7 +226,8 @@ static mt_status write_literals(mt_short *all, mt_error *err)
     size_t sections = all->out.section_count;
     for (size_t i = 0; st == MT_OK && i < sections; i++) {
         const mt_ini_section *section = &all->out.sections[i];
-        bool is_launch = strcmp(section->kind, "launch") == 0 || strcmp(section->kind, "prepare") == 0;
+        bool is_launch = false;
+        for (size_t phase = 0; phase < MT_LAUNCH_PHASES; phase++) is_launch = is_launch || strcmp(section->kind, mt_launch_phase_names[phase]) == 0;
         const mt_ini_entry *args = is_launch ? mt_ini_find(section, "args") : NULL;
         char **items = NULL;
         size_t count = 0;

@@ -32,6 +32,40 @@ mt_status mt_parse_identifier(mt_reader *reader, const mt_key_rule *rule, const 
     return mt_parse_text(reader, rule, entry, value, object, err);
 }
 
+/* A C or C++ name: words with :: between them, arguments of a template, and for overloads parameters; ${NAME} anywhere. Whatever else C++ has to say of it, the compiler says. */
+bool mt_is_kernel_name(const char *text)
+{
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_${}";
+    int angle = 0, round = 0;
+    if (strncmp(text, "::", 2) == 0) text += 2;
+    const char *at = text + strspn(text, word);
+    bool is_good = at > text && !(*text >= '0' && *text <= '9') && (!*at || strchr(":<(", *at)) && !strpbrk(text, "\"'\t;");
+    for (; *at && is_good; at++) {
+        if (round == 0) angle += (*at == '<') - (*at == '>');
+        round += (*at == '(') - (*at == ')');
+        is_good = angle >= 0 && round >= 0;
+    }
+    return is_good && !angle && !round;
+}
+
+mt_status mt_parse_entry(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    if (!mt_is_kernel_name(value))
+        return mt_reader_fail(reader, err, entry->line, "%s = %s: expected a kernel's name, such as scale, ns::scale, scale<float, ${TILE}>, or of overloads scale(float *, int)", entry->key, value);
+    return mt_parse_text(reader, rule, entry, value, object, err);
+}
+
+/* Its name in compiled code is found by its C++ name there. */
+mt_status mt_parse_variable(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    const char *at = value;
+    for (size_t length = strcspn(at, ":"); mt_text_is_identifier(at, length); at += length + 2, length = strcspn(at, ":")) {
+        if (!at[length]) return mt_parse_text(reader, rule, entry, value, object, err);
+        if (at[length + 1] != ':') break;
+    }
+    return mt_reader_fail(reader, err, entry->line, "%s = %s: expected the name of a variable, such as filter or ns::filter", entry->key, value);
+}
+
 mt_status mt_parse_path(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
 {
     if (!*value) return mt_reader_fail(reader, err, entry->line, "%s is empty: expected a path relative to this file", entry->key);

@@ -1,8 +1,10 @@
-#include "tuner/evaluate/cubin.h"
+#include "tuner/space/launch/cubin.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tuner/base/cpp_name.h"
 
 /* Section .nv.info.KERNEL is a list of attributes: a byte for the form of the value, one for which it is, two for the value or, in the form "sized", for its length. NVIDIA documents
  * none of it (`cuobjdump -elf` prints it), so what does not add up is not believed. */
@@ -192,6 +194,44 @@ int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name)
     while (symbols_next(&all))
         if (ELF64_ST_TYPE(all.symbol.st_info) == STT_OBJECT && strcmp(all.name, name) == 0) return all.symbol.st_size <= INT64_MAX ? (int64_t)all.symbol.st_size : -1;
     return 0;
+}
+
+/* ---- C++ names ---- */
+
+static bool is_named(const Elf64_Sym *symbol)
+{
+    return is_kernel(symbol) || ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
+}
+
+/* Of a template only the compiler can tell which instance a name is. */
+static bool plain_name(const char *symbol, mt_strbuf *name)
+{
+    mt_strbuf_clear(name);
+    return mt_cpp_name(symbol, strlen(symbol), name) && !strstr(mt_strbuf_text(name), "<…>");
+}
+
+/* Overloads share a name, which then says nothing. */
+static bool is_shared(const void *cubin, size_t bytes, size_t index, const char *name)
+{
+    symbols all;
+    mt_strbuf other = {0};
+    bool found = false;
+    for (bool is_open = symbols_open(cubin, bytes, &all); is_open && !found && symbols_next(&all);)
+        found = all.next != index && is_named(&all.symbol) && plain_name(all.name, &other) && strcmp(mt_strbuf_text(&other), name) == 0;
+    mt_strbuf_free(&other);
+    return found;
+}
+
+void mt_cpp_names_read(const void *cubin, size_t bytes, mt_strbuf *names)
+{
+    symbols all;
+    mt_strbuf name = {0};
+    for (bool is_open = symbols_open(cubin, bytes, &all); is_open && symbols_next(&all);) {
+        if (!is_named(&all.symbol) || !plain_name(all.name, &name) || is_shared(cubin, bytes, all.next, mt_strbuf_text(&name))) continue;
+        mt_strbuf_add_bytes(names, mt_strbuf_text(&name), name.length + 1);
+        mt_strbuf_add_bytes(names, all.name, strlen(all.name) + 1);
+    }
+    mt_strbuf_free(&name);
 }
 
 /* ---- resources ---- */

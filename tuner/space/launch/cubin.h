@@ -1,6 +1,6 @@
 /* What compiled code says of its kernels and variables. The driver says it too, but needs a GPU. */
-#ifndef MT_EVALUATE_CUBIN_H
-#define MT_EVALUATE_CUBIN_H
+#ifndef MT_SPACE_LAUNCH_CUBIN_H
+#define MT_SPACE_LAUNCH_CUBIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +23,8 @@ bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_p
 bool mt_kernels_read(const void *cubin, size_t bytes, mt_strbuf *names);
 /* Size of a __constant__ or __device__ variable. 0: there is none of this name; -1: it can't be told. */
 int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name);
+/* Adds NAME NUL SYMBOL NUL for each kernel and variable whose C++ name, without arguments of templates, is that of no other. */
+void mt_cpp_names_read(const void *cubin, size_t bytes, mt_strbuf *names);
 /* What a launch of the kernel must fit; 0: it can't be told, or there is no such limit. `reserved`: bytes of shared memory that the driver reserves of each block. */
 void mt_kernel_code_read(const void *cubin, size_t bytes, const char *entry, uint32_t reserved, mt_kernel_code *code);
 /* Of all that launches of these kernels (lines of a text) can run and read: code, constants, variables, but not what other kernels alone have. false: it can't be told. */

@@ -1,0 +1,82 @@
+/* Scalars that are a byte each: bool and fp8; and names as texts write them. */
+#include "tests/unit/space_fixture.h"
+#include "tuner/space/launch/plan.h"
+
+#include <stdio.h>
+
+#define INI "[kernel]\nname = k\nsource = k.cu\nreference = ref\n[shape s]\nN = 48\n[algorithm a]\n[params]\nB = 1, 4\n[constraints]\nc = ${N} >= ${B}\n" \
+            "[args]\nout = out f32 [N]\n%s\n[launch 1]\nargs = out, %s\ngrid = ${N}\nblock = 32\n"
+
+/* The byte of the one scalar; −1: refused, *err says why. */
+static int byte_of(const char *line, const char *name, mt_error *err)
+{
+    char ini[1024];
+    mt_spec *spec = NULL;
+    mt_plan plan;
+    char *illegal = NULL;
+    snprintf(ini, sizeof ini, INI, line, name);
+    if (mt_spec_parse("k.ini", ini, strlen(ini), &spec, err) != MT_OK) return -1;
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
+    must_set(env, "ALGO=a;B=4");
+    ck_assert_msg(mt_plan_make(env, &plan, &illegal, err) == MT_OK && !illegal, "%s", illegal ? illegal : err->message);
+    ck_assert_uint_eq(plan.launches[0].grid[0], 48);
+    ck_assert_uint_eq(mt_plan_parameter_bytes(&plan.args[1]), 1);
+    int byte = plan.args[1].scalar[0];
+    mt_plan_free(&plan);
+    mt_env_free(env);
+    mt_spec_free(spec);
+    return byte;
+}
+
+START_TEST(a_byte_each)
+{
+    static const struct { const char *literal; int byte; } cases[] = {
+        {"bool(1)", 1}, {"bool(0)", 0}, {"bool(N)", 1}, {"bool(N - 48)", 0}, {"bool(B == 4)", 1}, {"bool(B == 4 && N < 48)", 0}, {"bool(false)", 0}, {"bool(B in (1, 2))", 0},
+        {"e4m3(1.5)", 0x3c}, {"e4m3(-1)", 0xb8}, {"e4m3(448)", 0x7e}, {"e4m3(0)", 0}, {"e4m3(0.001953125)", 1}, {"e4m3(0.0009)", 0}, {"e4m3(1.06)", 0x38}, {"e4m3(1.07)", 0x39},
+        {"e5m2(1.5)", 0x3e}, {"e5m2(57344)", 0x7b}, {"e5m2(-0.25)", 0xb4}, {"e5m2(0.0000152587890625)", 1},
+    };
+    mt_error err = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int byte = byte_of("", cases[i].literal, &err);
+        ck_assert_msg(byte == cases[i].byte, "%s: %d %s", cases[i].literal, byte, byte < 0 ? err.message : "");
+    }
+    ck_assert_int_eq(byte_of("flag = scalar bool N > 3", "flag", &err), 1);
+}
+END_TEST
+
+START_TEST(what_is_no_such_value)
+{
+    static const struct { const char *line, *name, *says; } cases[] = {
+        {"", "e4m3(465)", "value = 465 of dtype e4m3: expected a decimal number up to 448"},
+        {"", "e4m3(N)", "value = N of dtype e4m3: expected a decimal number up to 448"},
+        {"", "e5m2(61440)", "value = 61440 of dtype e5m2: expected a decimal number up to 57344"},
+        {"", "bool(M)", "unknown name 'M'"},
+        {"f = in bool [N] zeros", "f", "unknown dtype `bool`"},
+        {"t = in cudaTextureObject_t [N] zeros", "t", "there are no textures and surfaces: expected a tensor"},
+        {"t = scalar cudaSurfaceObject_t 0", "t", "there are no textures and surfaces: expected a tensor"},
+        {"[arg t]\nkind = texture", "t", "kind = texture: there are no textures and surfaces: expected a tensor"},
+        {"[constraints]\nd = ${N >= 2", "bool(1)", "'${N' has no closing brace"},
+        {"[constraints]\nd = ${M} >= 2", "bool(1)", "unknown name 'M'"},
+        {"[constraints]\nd = $N >= 2", "bool(1)", "'$' is not part of the expression language"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_error err = {0};
+        ck_assert_int_eq(byte_of(cases[i].line, cases[i].name, &err), -1);
+        ck_assert_msg(strstr(err.message, cases[i].says), "%s: %s", cases[i].name, err.message);
+    }
+}
+END_TEST
+
+START_TEST(floats_of_few_bits)
+{
+    uint16_t bits;
+    ck_assert(mt_small_float(1.0, 5, 10, true, &bits) && bits == 0x3c00);
+    ck_assert(mt_small_float(65504, 5, 10, true, &bits) && bits == 0x7bff);
+    ck_assert(!mt_small_float(65520, 5, 10, true, &bits));
+    ck_assert(mt_small_float(-2.5, 8, 7, true, &bits) && bits == 0xc020);
+    ck_assert(mt_small_float(464, 4, 3, false, &bits) && bits == 0x7e); /* halfway to what is NaN: to even */
+    ck_assert(!mt_small_float(480, 4, 3, false, &bits) && !mt_small_float(1e300, 4, 3, false, &bits) && !mt_small_float(1.0 / 0.0, 5, 2, true, &bits));
+}
+END_TEST
+
+UNIT_MAIN("scalars", a_byte_each, what_is_no_such_value, floats_of_few_bits)
