@@ -68,9 +68,8 @@ void mt_lookup_fail_at(size_t n);    /* tests: the n-th allocation from now fail
 
 typedef struct mt_lookup_stamp {
     dev_t device;
-    ino_t inode, wal_inode;
+    uint64_t inode, wal_inode, wal_salts; /* the salts are others once a -wal begins anew */
     int64_t bytes, mtime_ns, ctime_ns, wal_bytes, wal_mtime_ns; /* −1: no such file; of a -wal also where it is empty, as readers leave it */
-    uint64_t wal_salts; /* another pair since the file began anew */
 } mt_lookup_stamp;
 
 typedef struct mt_lookup_file {
