@@ -8,7 +8,6 @@
 enum { FACTOR_LIMIT = 16 };
 static const int64_t exact_quotient = (int64_t)1 << 50; /* below it a rounded quotient lies on the same side of any integer as the exact one */
 
-
 void mt_python_drop(mt_python_operand *o)
 {
     mt_free(o->text);

@@ -225,7 +225,7 @@ const mt_command mt_cmd_import = {
             "  msda-tune import results_T4.json --gpu a100 --name convolution\n\n"
             "--space FILE writes a search space to tune the kernel itself, with comments where the file does not\n"
             "tell what it needs:\n\n"
-            "  msda-tune import --space gemm-T1.json && msda-tune check --space gemm-T1.ini --sample",
+            "  msda-tune import --space blur-T1.json && msda-tune check --space blur-T1.ini --sample",
     .options = options,
     .values_size = sizeof(import_values),
     .run = run,
