@@ -104,7 +104,7 @@ bool mt_row_json_is_sound(const char *text, size_t size)
     json j = {text, text + size};
     size_t length;
     json_blank(&j);
-    return j.at < j.end && (*j.at == '{' || *j.at == '[') && is_alone(&j, json_value) && !mt_json_repeated(text, size, &length);
+    return j.at < j.end && *j.at == '{' && is_alone(&j, json_value) && !mt_json_repeated(text, size, &length);
 }
 
 /* ---- launches ---- */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An object or array in which no object has two members of one name. */
+/* An object in which no object has two members of one name. */
 bool mt_row_json_is_sound(const char *text, size_t size);
 /* device.facts_json: {"cc":90,"sm_count":132,…}. */
 bool mt_row_facts_are_sound(const char *text, size_t size);

@@ -20,6 +20,7 @@ typedef struct mt_report_answer {
 /* Who can ask the lookup library, and knows the search spaces: reports know the store alone. */
 typedef struct mt_report_lookup {
     bool (*ask)(void *context, const mt_report_question *question, mt_report_answer *answer); /* false: nothing can be said */
+    const char *(*refusal)(void *context, const mt_report_question *question, const char *variant); /* why the winner of that shape is not handed out; NULL: it is, or nothing can be said */
     const char *(*today)(void *context, const char *kernel); /* the key of the kernel's source as it is now; NULL = not known */
     void *context;
 } mt_report_lookup;

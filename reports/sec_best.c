@@ -21,7 +21,7 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
 static const mt_explanation explanations[] = {
     {NULL, NULL, "Times are medians."}, {"± (µs)", NULL, "± is half the 95 % confidence interval."}, {"× as fast as", NULL, "1.50 × as fast as another: the other takes 1.5 times as long."},
     {"Floor", NULL, "The floor is the time that the search space's [model] says no kernel can beat."}, {"Remark", "throttled", "Throttled: power or heat held the clock down while it was compared with the library."},
-    {"Remark", "tied", "Tied: the final did not tell the winner from so many others."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
+    {"Remark", "refused", "Refused by lookups: it is not safe on another shape with the same strings, or in another row of this one (wrong results, a fault, a hang); msda-tune lookup tells why, and what it answers."}, {"Remark", "tied", "Tied: the final did not tell the winner from so many others."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
     {"Launches", NULL, "Launches are as measured, one a line; libtunelookup evaluates them for other shapes."}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
 enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };
@@ -63,12 +63,17 @@ static void add_told(mt_doc *doc, const mt_measurement_row *row)
     mt_doc_text(doc, mt_origin_name(row->origin));
 }
 
-static void add_remark(mt_doc *doc, const mt_report_subject *subject, const mt_measurement_row *row)
+static void add_remark(const state *s, const mt_report_subject *subject, const mt_measurement_row *row)
 {
-    const char *throttled = row->library.plugin[0] && row->library.is_limited ? "throttled" : "";
-    if (subject->is_so_far) mt_doc_text(doc, "best so far");
-    else if (row->tied_count > 1) mt_doc_textf(doc, "%s%stied with %lld", throttled, *throttled ? ", " : "", (long long)row->tied_count - 1);
-    else mt_doc_text(doc, throttled);
+    const mt_report_lookup *lookup = s->context->lookup;
+    const mt_report_question question = {row->gpu_key, row->kernel, row->kernel_key, row->shape_key, row->origin};
+    mt_strbuf remark = {0};
+    if (!subject->is_so_far && lookup && lookup->refusal(lookup->context, &question, row->variant)) mt_strbuf_add(&remark, "refused by lookups");
+    if (!subject->is_so_far && row->library.plugin[0] && row->library.is_limited) mt_strbuf_addf(&remark, "%sthrottled", remark.length ? ", " : "");
+    if (!subject->is_so_far && row->tied_count > 1) mt_strbuf_addf(&remark, "%stied with %lld other%s", remark.length ? ", " : "", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
+    mt_doc_text(s->doc, subject->is_so_far ? "best so far" : mt_strbuf_text(&remark));
+    s->doc->failed = s->doc->failed || remark.failed;
+    mt_strbuf_free(&remark);
 }
 
 static mt_status add_shown(const state *s, const mt_report_subject *subject, const mt_measurement_row *row, const char *difference, mt_error *err)
@@ -83,7 +88,7 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
     mt_doc_number(doc, subject->baseline_ns / timing->median_ns);
     mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
     mt_status st = add_limit(s, row, err);
-    add_remark(doc, subject, row);
+    add_remark(s, subject, row);
     mt_doc_knobs(doc, difference);
     return st;
 }

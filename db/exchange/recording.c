@@ -8,9 +8,11 @@
 #include "db/store/query_internal.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
+#include "db/exchange/said.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 
 /* --- which subject ------------------------------------------------------------------------------------------------------------------ */
 
@@ -101,7 +103,21 @@ static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statemen
     mt_strbuf_add_json(json, mt_sql_column(statement, column));
 }
 
-static void add_header(mt_strbuf *json, sqlite3_stmt *statement, mt_recording_header wishes)
+/* Expressions that nobody can read are not handed on: who imports them leaves them out, too. */
+static mt_status find_spec(const mt_store *store, sqlite3_stmt *statement, const char **spec, mt_error *err)
+{
+    char why[300];
+    bool are_sound;
+    *spec = mt_sql_column(statement, 5);
+    mt_status st = mt_said_check_spec(*spec, &are_sound, why, sizeof why, err);
+    if (st != MT_OK || are_sound) return st;
+    mt_log_warn("%s: the expressions of kernel %s are left out: %s", store->path, mt_sql_column(statement, 3), why);
+    *spec = "{}";
+    return MT_OK;
+}
+
+/* spec: NULL = the line before has it. */
+static void add_header(mt_strbuf *json, sqlite3_stmt *statement, const char *spec, mt_recording_header wishes)
 {
     mt_strbuf_addf(json, "{\"format\":\"msda-tune recording\",\"version\":%d", wishes.is_of_winner ? MT_RECORDING_NUMBERED : MT_RECORDING_PLAIN);
     add_text(json, ",\"gpu\":{\"key\":", statement, 0);
@@ -111,9 +127,9 @@ static void add_header(mt_strbuf *json, sqlite3_stmt *statement, mt_recording_he
     mt_strbuf_add_char(json, '}');
     add_text(json, ",\"kernel\":{\"name\":", statement, 3);
     add_text(json, ",\"key\":", statement, 4);
-    if (!wishes.has_no_spec) {
+    if (spec) {
         mt_strbuf_add(json, ",\"spec\":");
-        mt_strbuf_add_json_value(json, mt_sql_column(statement, 5));
+        mt_strbuf_add_json_value(json, spec);
     }
     mt_strbuf_add_char(json, '}');
     add_text(json, ",\"shape\":{\"name\":", statement, 6);
@@ -133,6 +149,7 @@ mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording
 {
     mt_status st;
     bool row;
+    const char *spec = NULL;
     sqlite3_stmt *statement = NULL;
     MT_TRY(mt_sql_prepare(store, header_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
@@ -143,7 +160,8 @@ mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording
         st = MT_FAIL(err, MT_ERR_DB, "%s: the GPU's facts or the kernel's programs are not JSON", store->path);
         goto done;
     }
-    add_header(json, statement, wishes);
+    if (!wishes.has_no_spec) MT_TRY(find_spec(store, statement, &spec, err));
+    add_header(json, statement, spec, wishes);
     MT_TRY(mt_recording_add_final(store, subject, json, err));
     mt_strbuf_add_char(json, '}');
     *line1 = (mt_recording_context){.store = store, .nvrtc_version = sqlite3_column_int64(statement, 11), .driver_version = sqlite3_column_int64(statement, 12),

@@ -27,5 +27,7 @@ typedef struct mt_recording_mixed {
     int64_t count;
 } mt_recording_mixed;
 mt_status mt_recording_find_mixed(mt_store *store, const void *bytes, size_t length, mt_recording_mixed *mixed, mt_error *err);
+/* The names of the knobs in the first line of such a text, which is not packed, and of those that the store has under the same name and key of a kernel ("": none): mt_free both. */
+mt_status mt_recording_compare_knobs(mt_store *store, const char *text, char **told, char **known, mt_error *err);
 
 #endif

@@ -37,17 +37,19 @@ static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_erro
     return MT_OK;
 }
 
-/* One whose pick is left out is no final: its winner is not known, and who imports the rows finds the fastest. */
+/* The one that counts by its own rows, as for who imports them: table best may be damaged. One whose pick is left out is no final: its winner is not known, and who imports the rows finds the fastest. */
 mt_status mt_recording_add_final(mt_store *store, int64_t subject, mt_strbuf *json, mt_error *err)
 {
     mt_status st;
     bool row;
+    int64_t final;
     sqlite3_stmt *statement = NULL;
     mt_strbuf text = {0};
     writing w = {.json = &text};
-    MT_TRY(mt_sql_prepare(store, "SELECT f.id, f.method, f.rounds, f.confidence, f.objective FROM best b JOIN final_round f ON f.id = b.final_id WHERE b.subject_id = ?", &statement, err));
+    MT_TRY(mt_store_final_of(store, subject, NULL, &final, err));
+    MT_TRY(mt_sql_prepare(store, "SELECT id, method, rounds, confidence, objective FROM final_round WHERE id = ?", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
+    mt_sql_int(&args, final);
     MT_TRY(mt_sql_row(store, &args, &row, "read a final", err));
     if (!row) goto done;
     mt_strbuf_add(&text, ",\"final\":{\"method\":");
@@ -57,7 +59,7 @@ mt_status mt_recording_add_final(mt_store *store, int64_t subject, mt_strbuf *js
     mt_strbuf_add(&text, ",\"objective\":");
     mt_strbuf_add_json(&text, mt_sql_column(statement, 4));
     mt_strbuf_add(&text, ",\"rows\":[");
-    MT_TRY(mt_query_finalists(store, sqlite3_column_int64(statement, 0), add_finalist, &w, err));
+    MT_TRY(mt_query_finalists(store, final, add_finalist, &w, err));
     mt_strbuf_add(&text, "]}");
     if (w.picked == 1) mt_strbuf_add(json, mt_strbuf_text(&text));
     json->failed |= text.failed;

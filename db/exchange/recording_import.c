@@ -565,3 +565,16 @@ mt_status mt_recording_find_mixed(mt_store *store, const void *bytes, size_t len
                              "WHERE s.command = 'import' AND s.source_hash <> ?1 AND c.subject_id IN (SELECT m.subject_id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.source_hash = ?1) "
                              "GROUP BY s.id ORDER BY s.id DESC LIMIT 1", "look for other imports", MT_IN(MT_TEXT(hash.hex)), MT_OUT(MT_TO_TEXT(&mixed->name), MT_TO_INT(&mixed->count)), err);
 }
+
+#define KNOB_NAMES(rows) "(SELECT ifnull(group_concat(name, ', '), '') FROM (SELECT json_extract(p.value, '$.name') AS name FROM " rows " ORDER BY name))"
+
+mt_status mt_recording_compare_knobs(mt_store *store, const char *text, char **told, char **known, mt_error *err)
+{
+    static const char sql[] = "SELECT " KNOB_NAMES("json_each(?1, '$.kernel.spec.params') p") ", "
+        KNOB_NAMES("kernel k, json_each(k.spec_json, '$.params') p WHERE k.name = json_extract(?1, '$.kernel.name') AND k.key = json_extract(?1, '$.kernel.key')");
+    char *line = mt_strndup(text, strcspn(text, "\n"));
+    if (!line) return mt_no_memory("recording", err);
+    mt_status st = mt_sql_one(store, sql, "compare knobs", MT_IN(MT_TEXT(line)), MT_OUT(MT_TO_TEXT(told), MT_TO_TEXT(known)), err);
+    mt_free(line);
+    return st;
+}

@@ -55,8 +55,13 @@ mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, con
     int64_t id = 0;
     *final = 0;
     mt_status st = mt_subject_find(store, subject, &id, err);
-    if (st != MT_OK || !id) return st;
-    return mt_sql_one(store, current_sql, "find the final", MT_IN(NEAR(id, MT_NEAR_TIE), MT_REAL(anyhow), MT_TEXT(objective ? mt_objective_name(*objective) : NULL)), MT_OUT(MT_TO_INT(final)), err);
+    return st == MT_OK && id ? mt_store_final_of(store, id, objective, final, err) : st;
+}
+
+mt_status mt_store_final_of(mt_store *store, int64_t subject, const mt_objective *objective, int64_t *final, mt_error *err)
+{
+    *final = 0;
+    return mt_sql_one(store, current_sql, "find the final", MT_IN(NEAR(subject, MT_NEAR_TIE), MT_REAL(anyhow), MT_TEXT(objective ? mt_objective_name(*objective) : NULL)), MT_OUT(MT_TO_INT(final)), err);
 }
 
 static mt_status insert_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, mt_error *err)

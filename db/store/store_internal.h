@@ -37,6 +37,8 @@ mt_status mt_tx_end(mt_store *store, mt_status st, mt_error *err);
 mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err);
 /* The row of table subject without inserting; 0 = none. */
 mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err);
+/* As mt_store_final_current, of a subject's number. */
+mt_status mt_store_final_of(mt_store *store, int64_t subject, const mt_objective *objective, int64_t *final, mt_error *err);
 
 /* Thread blocks of the largest cluster that a launch list asks for: "cluster" is a number or [x,y,z] in launch_json's objects. */
 #define MT_CLUSTER_OF(table) \

@@ -56,7 +56,7 @@ allow_for() { # file
     tuner/space/spec/*) allowed=$space_spec ;;
     tuner/space/points/*) allowed=$space_points ;;
     tuner/space/launch/*) allowed="tuner/space/launch/|$space_points" ;;
-    tuner/space/source/*) allowed="tuner/space/source/|$space_points" ;;
+    tuner/space/source/*) allowed="tuner/space/(source|signature)/|$space_points" ;;
     tuner/space/*) allowed="tuner/space/ini/|tuner/space/(dtype|facts)\.h|$base|$program" ;;
     tuner/search/*) allowed=$search ;;
     tuner/predictor/*) allowed=$predictor ;;

@@ -209,7 +209,7 @@ for other in 'constexpr int BLOCK = 64;' 'enum { BLOCK = 64 };' 'const int BLOCK
 done
 way="a knob that an option defines too"
 write '#define SCALE 1\n' 'options = -DBLOCK=64'
-expect 'macro BLOCK has two values, -DBLOCK=128 and -DBLOCK=64: knob BLOCK and -DBLOCK=64 of options'
+expect 'macro BLOCK has two values, -DBLOCK=128 and -DBLOCK=64: knob BLOCK and -DBLOCK=64 of [kernel] options'
 way="a knob that changes nothing"
 write '#define SCALE UNROLL * 0\n' ''
 printf '[param UNROLL]\nvalues = 1, 2\n' >>k.ini

@@ -91,7 +91,7 @@ says 1 'm.ini:17: generator has 1 parameter, the launch lists 3' 's/^init .*/ini
 says 1 'm.ini:32: algorithm twice: no __global__ function finnish' 's/= finish/= finnish/'
 says 1 'm.ini:3: reference has 1 parameter, the launch lists 3; a reference gets the [arg] sections alone, and none of a launch'"'"'s literals such as i32(N): it reads the values of a shape as macros, or [launch reference 1] lists' '/^\[launch reference/,$d' # a launch that the file does not give
 quiet 'a reference gets the [arg] sections' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
-says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
+says 1 '[arg n] is a scalar i32, but parameter 1 of twice is float *out' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameter, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameter, the launch lists 3' 's/^init .*/init = kernel(generator)/'
 says 0 'twice           2   2        0       0' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = table/'

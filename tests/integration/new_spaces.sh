@@ -7,7 +7,7 @@ skip_without_compiler "$1"
 tool=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp "$2"/*.cu "$scratch"
+cp "$2"/* "$scratch"
 cd "$scratch" || exit 2
 rc=0
 for source in *.cu; do

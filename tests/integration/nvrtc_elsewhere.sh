@@ -48,7 +48,8 @@ said=$(MSDA_TUNE_NVRTC=/nowhere/libnvrtc.so.13 "$tool" version --json)
 if [ "$(find /usr/local/cuda* /usr/lib -name 'libnvrtc-builtins.so.*' 2>/dev/null | head -c1)" ]; then
   mkdir "$scratch/alone"
   cp "$nvrtc" "$scratch/alone/"
-  said=$(MSDA_TUNE_NVRTC=$scratch/alone/$(basename "$nvrtc") unshare -rm bash -c 'for at in $(ldconfig -p | sed -n "s/.*libnvrtc-builtins.*=> //p") "$2"; do mount --bind /dev/null "$(realpath "$at")" || exit 77; done; exec "$1" version --json' - "$tool" "$builtins") && rc=0 || rc=$?
+  touch "$scratch/nothing"
+  said=$(MSDA_TUNE_NVRTC=$scratch/alone/$(basename "$nvrtc") unshare -rm bash -c 'for at in $(ldconfig -p | sed -n "s/.*libnvrtc-builtins.*=> //p") "$2"; do mount --bind "$3" "$(realpath "$at")" || exit 77; done; exec "$1" version --json' - "$tool" "$builtins" "$scratch/nothing") && rc=0 || rc=$?
   if [ "$rc" = 0 ]; then
     [[ $said == *'"can_compile":false,"problem":"NVRTC '*' does not find its part libnvrtc-builtins.so.'*"beside $scratch/alone/"*'install the package cuda-nvrtc-'* ]] || { echo "FAILED: without builtins: $said"; exit 1; }
   fi

@@ -123,6 +123,13 @@ if (ulimit -v 4000000; "$tool" version >/dev/null 2>&1); then
       says "too small a stack: the limit is $much KiB.*ulimit -s" "a stack of $much KiB, $words"
     done
   done
+  if command -v prlimit >/dev/null; then # what any program can start with; where the stack begins in its page differs each time
+    for _ in $(seq 60); do
+      prlimit --stack=$((18 * 1024)) env -i "$tool" version >out.txt 2>&1
+      [ $? = 1 ] || fail "a stack of 18 KiB did not end in an error"
+      says "too small a stack: the limit is 18 KiB.*ulimit -s" "a stack of 18 KiB"
+    done
+  fi
   (ulimit -s 512; recorded --db stack.sqlite --strategy exhaustive) || fail "a stack of 512 KiB: $?"
 fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 54321 --clear-groups bash -c 'exec "$1" version' probe "$tool" >/dev/null 2>&1; then # of root nobody counts the processes

@@ -415,15 +415,16 @@ END_TEST
 
 START_TEST(json_is_judged)
 {
-    static const char *const good[] = {"{}", "[]", " {\"a\" : [1, -2.5e+3, true, null, \"\\u00e9\\n\"]} ", "{\"a\":{\"b\":[{}]}}"};
-    static const char *const bad[] = {"", "1", "\"x\"", "{", "}", "[1,]", "{\"a\"}", "{\"a\":01}", "{\"a\":1e}", "{\"a\":\"\\x\"}", "{\"a\":\"\n\"}", "{} {}", "{a:1}", "[\"\\u12\"]", "nul", "{\"a\":1,\"b\":2,\"a\":1}", "[{\"a\":{\"b\":1, \"b\" : 1}}]"};
+    static const char *const good[] = {"{}", " {\"a\" : [1, -2.5e+3, true, null, \"\\u00e9\\n\"]} ", "{\"a\":{\"b\":[{}]}}"};
+    static const char *const bad[] = {"", "1", "[]", "[1]", " [{}]", "\"x\"", "{", "}", "[1,]", "{\"a\"}", "{\"a\":01}", "{\"a\":1e}", "{\"a\":\"\\x\"}", "{\"a\":\"\n\"}", "{} {}", "{a:1}", "[\"\\u12\"]", "nul", "{\"a\":1,\"b\":2,\"a\":1}", "[{\"a\":{\"b\":1, \"b\" : 1}}]"};
     const mt_row_column *json = mt_row_column_find("kernel", "spec_json", strlen("spec_json"));
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
-    char deep[2001];
-    memset(deep, '[', 1000);
-    memset(deep + 1000, ']', 1000);
-    ck_assert(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = deep, .size = 2000}));
+    char deep[2007] = "{\"a\":"; /* and 1000 lists, one in another */
+    memset(deep + 5, '[', 1000);
+    memset(deep + 1005, ']', 1000);
+    deep[2005] = '}';
+    ck_assert(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = deep, .size = 2006}));
 }
 END_TEST
 

@@ -21,6 +21,7 @@ START_TEST(a_knob_must_be_in_effect)
         {"#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(1)); expected #ifndef"},
         {"#pragma nv_diag_suppress 47\n#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(2)); expected"},
         {"\n#def\\\nine /* so */ BLOCK \\\n64\n#error behind\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(2))"},
+        {"#ifndef kernel_tuner\n#define BLOCK 64\n#define TILE 2\n#endif\nint a = BLOCK * TILE;\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as 64 where it is 32 (k.cu(2)); expected options = -Dkernel_tuner, since the source gives it a value where that macro is not defined"},
         {"#define BLOCK 64\n#undef BLOCK\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew"},
         {"#define BLOCK (32)\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as (32) where it is 32"},
         {"#define BLOCK(x) 32\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew, as (x) 32 where"},
@@ -188,4 +189,51 @@ done:
 }
 END_TEST
 
-UNIT_MAIN("compile_identity", a_knob_must_be_in_effect, taken_names_are_told, only_what_is_handed_over_is_read, headers_in_memory_are_as_on_disk, what_was_not_handed_over_is_refused, headers_of_the_toolkit_that_do_not_count_are_refused)
+/* What decides it lies anywhere on the disk, and no key tells of it. */
+START_TEST(what_the_toolkit_asks_for_through_macros_of_the_users_is_refused)
+{
+    static const struct { const char *header, *source, *option, *words; } cases[] = {
+        {"#if __has_include(FILE)\n#endif\n", "#define FILE </x.h>\n#include <ask.h>\n", NULL, "the macro FILE names, which test.cu defines"},
+        {"#if __has_include(FILE)\n#endif\n", "#include <ask.h>\n", "-DFILE=</x.h>", "the macro FILE names, which -DFILE=</x.h> defines"},
+        {"#define MADE FILE\n#if __has_include(MADE)\n#endif\n", "#define FILE </x.h>\n#include <ask.h>\n", NULL, "the macro FILE names"},
+        {"#define HAS(x) __has_include(x)\n#if HAS(FILE)\n#endif\n", "#define FILE </x.h>\n#include <ask.h>\n", NULL, "the macro FILE names"},
+        {"#define HAS __has_include(FILE)\n#if HAS\n#endif\n", "#define FILE </x.h>\n#include <ask.h>\n", NULL, "the macro FILE names"},
+        {"#if __has_include(FILE)\n#endif\n", "#define FILE </x.h>\n#define NAME <ask.h>\n#include NAME\n", NULL, "the macro FILE names"}, /* all headers count */
+        {"#define FILE <ask.h>\n#if __has_include(FILE)\n#endif\n", "#define OTHER </x.h>\n#include <ask.h>\n", NULL, NULL},
+        {"#define HAS(FILE) __has_include(FILE)\n#if HAS(<ask.h>)\n#endif\n", "#define FILE </x.h>\n#include <cuda_fp16.h>\n", NULL, NULL},
+        {"#if __has_include(<FILE>) && defined(FILE)\n#endif\n", "#define FILE </x.h>\n#include <ask.h>\n", NULL, NULL},
+    };
+    make_folder();
+    char include[128];
+    snprintf(include, sizeof include, "%s/include", folder);
+    ck_assert_int_eq(mkdir(include, 0755), 0);
+    write_text("include/cuda_fp16.h", "");
+    char *home = getenv("CUDA_HOME") ? mt_strdup(getenv("CUDA_HOME")) : NULL;
+    setenv("CUDA_HOME", folder, 1);
+    mt_nvrtc *nvrtc = open_compiler(true);
+    for (size_t i = 0; nvrtc && i < sizeof cases / sizeof *cases; i++) {
+        write_text("include/ask.h", cases[i].header);
+        mt_strbuf text = {0};
+        mt_strbuf_addf(&text, "%sextern \"C\" __global__ void k(float *out) { out[0] = 1; }\n", cases[i].source);
+        mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)mt_strbuf_text(&text)};
+        const mt_source source = {&file, 1};
+        mt_visible *visible = NULL;
+        mt_compile_result result;
+        mt_error err = {0};
+        ck_assert_msg(mt_compile_headers(nvrtc, &source, &visible, &err) == MT_OK, "%s", err.message);
+        const mt_compile_request request = {.source = &source, .options = &cases[i].option, .option_count = cases[i].option != NULL, .arch = "sm_90a", .visible = visible};
+        ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
+        ck_assert_msg(result.ok == !cases[i].words && (result.ok || strstr(result.log, cases[i].words)), "%zu: %s", i, result.log);
+        mt_compile_result_free(&result);
+        mt_visible_free(visible);
+        mt_strbuf_free(&text);
+    }
+    if (home) setenv("CUDA_HOME", home, 1);
+    else unsetenv("CUDA_HOME");
+    mt_free(home);
+    if (nvrtc) mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+UNIT_MAIN("compile_identity", a_knob_must_be_in_effect, taken_names_are_told, only_what_is_handed_over_is_read, headers_in_memory_are_as_on_disk, what_was_not_handed_over_is_refused, headers_of_the_toolkit_that_do_not_count_are_refused, what_the_toolkit_asks_for_through_macros_of_the_users_is_refused)

@@ -254,7 +254,7 @@ START_TEST(syntax_errors)
     check_fails("N in (3", "column 8: the expression ends here, expected ',' or ')'");
     check_fails("N in ()", "column 7: unexpected ')', expected a value");
     check_fails("N + 1 in (3)", "column 7: unexpected 'in', expected an operator or the end");
-    check_fails("(N + 1) in (3)", "column 9: 'in' stands behind a name: expected one, as in BLOCK in (64, 128)");
+    check_fails("(N + 1) in (3)", "column 9: 'in' stands behind a name alone: expected one, as in BLOCK in (64, 128); give what you compute a name in [let], or write == and || out");
     check_fails("ALGO in (gahter)", "column 10: 'gahter' is not a value of ALGO, did you mean 'gather'?");
     check_fails("N in (1) == 2 == 3", "column 10: comparisons can't be chained, write a == b && b == c, or use parentheses");
     check_fails("is_big why it is", "column 8: unexpected 'why', expected an operator or the end: a reason stands in quotes, why \"TEXT\"");

@@ -137,26 +137,29 @@ END_TEST
 /* A list never defines a name twice with different values. */
 START_TEST(collisions_name_both)
 {
-    static const struct { const char *kernel, *shape, *knobs, *words; } cases[] = {
-        {"", "", "[param A]\nvalues = x, B_C\n[param A_B]\nvalues = C\n", "macro A_B_C has two values, -DA_B_C=1 and -DA_B_C=2: B_C, a value of knob A and C, a value of knob A_B; expected different names"},
-        {"", "H = 3, 5\nH_LEN = 7\n", "", "macro SHAPE_H_LEN has two values, -DSHAPE_H_LEN=2 and -DSHAPE_H_LEN=7: LEN, a part of the list H and shape value H_LEN"},
-        {"", "H = 3, 5\nH_1 = 7\n", "", "1, a part of the list H and shape value H_1"},
-        {"", "dtype = f16\ndtype_f16 = 5\n", "", "macro SHAPE_dtype_f16 has two values, -DSHAPE_dtype_f16=1 and -DSHAPE_dtype_f16=5: f16, the value of dtype and shape value dtype_f16"},
-        {"options = -DK=32\n", "", "[param K]\nvalues = 64\n", "macro K has two values, -DK=64 and -DK=32: knob K and -DK=32 of options"},
-        {"options = --define-macro K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of options"},
-        {"options = --define-macro=K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of options"},
-        {"options = -D K\n", "", "[param K]\nvalues = 64\n", "knob K and -DK of options"},
-        {"options = -UK\n", "", "[param K]\nvalues = 64\n", "-DK=64 and -UK: knob K and -UK of options"},
-        {"options = -DSHAPE_N=1\n", "", "", "shape value N and -DSHAPE_N=1 of options"},
-        {"options = -inc${L}=/abs/s.h\n", "", "[param L]\nvalues = lude\n", "options: -include=/abs/s.h, which a knob makes: a folder or header that a knob names is not in the kernel's key; expected it written out"},
-        {"options = -Xptxas=-op${L}=f\n", "", "[param L]\nvalues = tf\n", "-Xptxas=-optf=f, which a knob makes: the tool can't see which files this reads"},
-        {"options = -DX=1 -DX=2\n", "", "", "macro X has two values, -DX=1 and -DX=2: -DX=2 of options"},
+    static const struct { const char *kernel, *shape, *knobs, *words, *algorithm; } cases[] = {
+        {"", "", "[param A]\nvalues = x, B_C\n[param A_B]\nvalues = C\n", "macro A_B_C has two values, -DA_B_C=1 and -DA_B_C=2: B_C, a value of knob A and C, a value of knob A_B; expected different names", ""},
+        {"", "H = 3, 5\nH_LEN = 7\n", "", "macro SHAPE_H_LEN has two values, -DSHAPE_H_LEN=2 and -DSHAPE_H_LEN=7: LEN, a part of the list H and shape value H_LEN", ""},
+        {"", "H = 3, 5\nH_1 = 7\n", "", "1, a part of the list H and shape value H_1", ""},
+        {"", "dtype = f16\ndtype_f16 = 5\n", "", "macro SHAPE_dtype_f16 has two values, -DSHAPE_dtype_f16=1 and -DSHAPE_dtype_f16=5: f16, the value of dtype and shape value dtype_f16", ""},
+        {"options = -DK=32\n", "", "[param K]\nvalues = 64\n", "macro K has two values, -DK=64 and -DK=32: knob K and -DK=32 of [kernel] options", ""},
+        {"options = --define-macro K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of [kernel] options", ""},
+        {"options = --define-macro=K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of [kernel] options", ""},
+        {"options = -D K\n", "", "[param K]\nvalues = 64\n", "knob K and -DK of [kernel] options", ""},
+        {"options = -UK\n", "", "[param K]\nvalues = 64\n", "-DK=64 and -UK: knob K and -UK of [kernel] options", ""},
+        {"options = -DSHAPE_N=1\n", "", "", "shape value N and -DSHAPE_N=1 of [kernel] options", ""},
+        {"options = -inc${L}=/abs/s.h\n", "", "[param L]\nvalues = lude\n", "options: -include=/abs/s.h, which a knob makes: a folder or header that a knob names is not in the kernel's key; expected it written out", ""},
+        {"options = -Xptxas=-op${L}=f\n", "", "[param L]\nvalues = tf\n", "-Xptxas=-optf=f, which a knob makes: the tool can't see which files this reads", ""},
+        {"options = -DX=1 -DX=2\n", "", "", "macro X has two values, -DX=1 and -DX=2: -DX=1 of [kernel] options and -DX=2 of [kernel] options; expected", ""},
+        {"options = -DX=1\n", "", "", "-DX=1 of [kernel] options and -DX=2 of [algorithm v] options; expected", "options = -DX=2\n"},
+        {"", "", "", "-DX=1 of [algorithm v] options and -UX of [algorithm v] options; expected", "options = -DX=1 -UX\n"},
+        {"", "", "[param K]\nvalues = 64\n", "knob K and -DK=32 of [algorithm v] options; expected", "options = -DK=32\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_strbuf text = { 0 };
         mt_options options;
         mt_error err = { 0 };
-        mt_strbuf_addf(&text, KERNEL "%s" SHAPE "%s" VARIANT OUT LAUNCH "%s", cases[i].kernel, cases[i].shape, cases[i].knobs);
+        mt_strbuf_addf(&text, KERNEL "%s" SHAPE "%s" VARIANT "%s" OUT LAUNCH "%s", cases[i].kernel, cases[i].shape, cases[i].algorithm, cases[i].knobs);
         mt_spec *spec = must_parse(mt_strbuf_text(&text));
         mt_env *env = must_env(spec, &spec->shapes[0], &h100);
         mt_env_set_knob(env, 0, 0);

@@ -53,14 +53,13 @@ static bool is_word(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv) __attribute__((noinline));
+
+static int run(int argc, char **argv)
 {
     mt_error err = {0};
-    hold_standard_streams();
-    if (mt_process_limits_check_stack(&err) != MT_OK) return finish(MT_ERR_NO_MEMORY, &err);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes then reads as an error of the write, with the file's name */
     setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters only; numbers stay as in C */
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a write that fails, with a message, and not a death */
     if (argc < 2) {
         mt_command_help(NULL);
         return finish(MT_FAIL(&err, MT_ERR_USAGE, "no command and no options given"), &err);
@@ -80,4 +79,13 @@ int main(int argc, char **argv)
     mt_status st = mt_command_run(command, argc - used, argv + used, &err);
     if (st == MT_ERR_NO_GPU) name_recorded(&err);
     return finish(st, &err);
+}
+
+/* Nothing large is on the stack before it is known to be there: below the limit that the check names, a few pages may be all. */
+int main(int argc, char **argv)
+{
+    static mt_error no_stack;
+    hold_standard_streams();
+    if (mt_process_limits_check_stack(&no_stack) != MT_OK) return finish(MT_ERR_NO_MEMORY, &no_stack);
+    return run(argc, argv);
 }

@@ -68,7 +68,7 @@ static mt_status differs(const output *out, const char *input, const char *what,
 
 /* ---- what the command reads ---- */
 
-/* The .cu, its headers, and the data of a `reference = file:…`. Who can't be read is the command's to tell. */
+/* The .cu, its headers, and the data of `file:…`. Who can't be read is the command's to tell. */
 static mt_status differs_from_source(const output *out, const char *space)
 {
     mt_spec *spec = NULL;
@@ -77,6 +77,8 @@ static mt_status differs_from_source(const output *out, const char *space)
     mt_status st = MT_OK;
     if (mt_spec_load(space, &spec, &ignored) == MT_OK) {
         if (spec->reference_file) st = differs(out, spec->reference_file, "the reference of ", space);
+        for (size_t i = 0; i < spec->arg_count && st == MT_OK; i++)
+            if (spec->args[i].init_file) st = differs(out, spec->args[i].init_file, "an input of ", space);
         if (st == MT_OK && !spec->is_recorded && mt_source_load(spec, &source, &ignored) == MT_OK)
             for (size_t i = 0; i < source.file_count && st == MT_OK; i++) st = differs(out, source.files[i].path, "the source of ", space);
     }

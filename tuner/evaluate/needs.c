@@ -159,19 +159,20 @@ static void check_entries(const mt_needs *needs, const char *log, const char *cu
 
 /* ---- parameters and variables ---- */
 
+/* Of one kernel all that does not fit is told. */
 static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size_t bytes, mt_strbuf *why)
 {
     mt_parameters declared;
     if (!mt_parameters_read(cubin, bytes, mt_cubin_symbol(cubin, bytes, kernel->entry), &declared)) return;
-    for (size_t i = 0; i < kernel->count && i < declared.count; i++) {
-        if (kernel->bytes[i] == declared.bytes[i]) continue;
-        add_place(&kernel->place, why);
-        mt_strbuf_addf(why, "%s: parameter %zu has %u bytes, the launch gives %llu", kernel->entry, i + 1, declared.bytes[i], (unsigned long long)kernel->bytes[i]);
-        break;
-    }
-    if (!why->length && kernel->count != declared.count) {
+    if (kernel->count != declared.count) {
         add_place(&kernel->place, why);
         mt_strbuf_addf(why, "%s has %zu parameter%s, the launch lists %zu", kernel->entry, declared.count, declared.count == 1 ? "" : "s", kernel->count);
+    }
+    for (size_t i = 0; i < kernel->count && i < declared.count; i++) {
+        if (kernel->bytes[i] == declared.bytes[i]) continue;
+        bool is_first = !why->length;
+        if (is_first) add_place(&kernel->place, why);
+        mt_strbuf_addf(why, "%s%sparameter %zu has %u bytes, the launch gives %llu", is_first ? kernel->entry : "", is_first ? ": " : "; ", i + 1, declared.bytes[i], (unsigned long long)kernel->bytes[i]);
     }
     if (why->length && kernel->is_made)
         mt_strbuf_add(why, "; a reference gets the [arg] sections alone, and none of a launch's literals such as i32(N): it reads the values of a shape as macros, or [launch reference 1] lists what it gets");

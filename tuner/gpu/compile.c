@@ -268,7 +268,7 @@ static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, m
     int code = MT_NVRTC_SUCCESS;
     int64_t start_ns = mt_clock_now_ns();
     MT_TRY(compile_with_what_it_knows(nvrtc, request, &program, &code, err));
-    result->ok = !mt_compile_reads_unknown(nvrtc, request, &text) && code == MT_NVRTC_SUCCESS;
+    result->ok = !mt_compile_reads_unknown(nvrtc, request, &text) && !mt_compile_asks_unknown(request, &text) && code == MT_NVRTC_SUCCESS;
     MT_TRY(take_log(nvrtc, request, program, code, &text, result, err));
     if (result->ok) {
         MT_TRY(take_cubin(nvrtc, request, program, entry, result, err));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/space/signature/open_macros.h"
 #include "tuner/space/source/directive.h"
 #include "tuner/space/source/option_words.h"
 
@@ -115,9 +116,24 @@ static void add_other_value(const macro *m, const char *behind, mt_strbuf *why)
     if (length) mt_strbuf_addf(why, ", as %.*s where it is %s", (int)(length < 60 ? length : 60), body, *m->value ? m->value : "empty");
 }
 
+/* The macro that keeps the source's own value away, as kernel_tuner does in `#ifndef kernel_tuner`; out is "" where there is none. */
+static void find_way_out(const mt_compile_request *request, const macro *m, char out[MT_OPEN_MACRO_NAME])
+{
+    *out = '\0';
+    for (size_t i = 0; i < request->source->file_count && !*out; i++) {
+        mt_open_macros open;
+        mt_error ignored;
+        bool is_read = mt_open_macros_read(request->source->files[i].text, "", &open, &ignored) == MT_OK;
+        for (size_t k = 0; k < open.count && is_read && *open.guard; k++)
+            if (strlen(open.items[k].name) == m->length && strncmp(open.items[k].name, m->name, m->length) == 0) memcpy(out, open.guard, MT_OPEN_MACRO_NAME);
+        mt_open_macros_free(&open);
+    }
+}
+
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why)
 {
     static const char *const expected[] = {"no #undef of it", "#ifndef around its own definition"};
+    char way_out[MT_OPEN_MACRO_NAME];
     macro m;
     const char *guard = strstr(log, guard_mark), *place = guard, *word = guard ? guard + sizeof guard_mark - 1 : NULL;
     bool defines = word && strncmp(word, guard_words[1], strlen(guard_words[1])) == 0;
@@ -126,7 +142,9 @@ bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt
     add_other_value(&m, word + strlen(guard_words[defines]) + m.length, why);
     while (place > log && place[-1] != '\n') place--;
     if (strncmp(place, "msda-tune", 9) != 0) mt_strbuf_addf(why, " (%.*s)", (int)strcspn(place, ":\n"), place);
-    mt_strbuf_addf(why, "; expected %s, or another name\n", expected[defines]);
+    find_way_out(request, &m, way_out);
+    if (*way_out) mt_strbuf_addf(why, "; expected options = -D%s, since the source gives it a value where that macro is not defined\n", way_out);
+    else mt_strbuf_addf(why, "; expected %s, or another name\n", expected[defines]);
     return true;
 }
 

@@ -7,6 +7,8 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/gpu/nvrtc_internal.h"
+#include "tuner/space/source/directive.h"
+#include "tuner/space/source/option_words.h"
 #include "tuner/space/source/visible.h"
 
 /* Neither is documented. The front end has had them for decades, and one that lacks them says so. */
@@ -120,4 +122,49 @@ bool mt_compile_reads_unknown(const mt_nvrtc *nvrtc, const mt_compile_request *r
         is_told = tell_unknown(nvrtc, request, name_in(request, line, most_blanks), why);
     mt_free(list);
     return is_told;
+}
+
+/* ---- what is only asked for ---- */
+
+static bool is_the_macro(const char *macro, const char *name, size_t length)
+{
+    return name && strlen(macro) == length && strncmp(macro, name, length) == 0;
+}
+
+static bool file_defines(const mt_source_file *file, const char *macro)
+{
+    mt_directive_walk walk;
+    mt_directive what;
+    mt_error ignored;
+    bool defines = false;
+    if (mt_directive_open(file->text, &walk, &ignored) != MT_OK) return false;
+    while (!defines && mt_directive_next(&walk, &what)) defines = what.kind == MT_DIRECTIVE_DEFINE && is_the_macro(macro, what.name, what.length);
+    mt_directive_close(&walk);
+    return defines;
+}
+
+/* What of the user's defines the macro, for a person; NULL: nothing. */
+static const char *definer(const mt_compile_request *request, const char *macro)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < request->option_count && !found; i++) {
+        size_t length = 0;
+        const char *value = NULL, *name = mt_word_macro(request->options[i], &length, &value);
+        if (value && is_the_macro(macro, name, length)) found = request->options[i];
+    }
+    for (size_t i = 0; i < request->source->file_count && !found; i++)
+        if (file_defines(&request->source->files[i], macro)) found = request->source->files[i].name;
+    return found;
+}
+
+bool mt_compile_asks_unknown(const mt_compile_request *request, mt_strbuf *why)
+{
+    size_t count = 0;
+    char *const *asked = request->visible ? mt_visible_asked(request->visible, &count) : NULL;
+    const char *where = NULL;
+    for (size_t i = 0; i < count && !where; i++) {
+        where = definer(request, asked[i]);
+        if (where) mt_strbuf_addf(why, "msda-tune: a header of the toolkit asks by __has_include for the file that the macro %s names, which %s defines, so that this file may not be in the cache's key: expected no definition of %s\n", asked[i], where, asked[i]);
+    }
+    return where;
 }

@@ -14,4 +14,7 @@ bool mt_compile_reads_refused(const char *log);
 /* What is wrong with what the last compile read: a file that is neither the request's nor the toolkit's, or one of the toolkit's that does not count in request->visible. Adds a line that names it; false: nothing. */
 bool mt_compile_reads_unknown(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_strbuf *why);
 
+/* The same of what the toolkit's headers only ask for: through a macro that the source or an option defines. */
+bool mt_compile_asks_unknown(const mt_compile_request *request, mt_strbuf *why);
+
 #endif

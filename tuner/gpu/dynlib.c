@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+
 static void note_failure(mt_strbuf *tried, const char *name, bool with_reason)
 {
     const char *reason = dlerror(); /* also clears it */
@@ -15,22 +18,64 @@ static void note_failure(mt_strbuf *tried, const char *name, bool with_reason)
     if (with_reason && reason) mt_strbuf_addf(tried, " (%s)", reason);
 }
 
-/* The loader would wait for the writer of a pipe for ever. */
-static bool is_irregular(const char *name)
+/* The folders in which the loader looks for the library's own; NULL: it does not tell. */
+static Dl_serinfo *search_folders(void *handle)
+{
+    Dl_serinfo size, *folders = NULL;
+    void *program = handle ? NULL : dlopen(NULL, RTLD_LAZY), *asked = handle ? handle : program;
+    if (asked && dlinfo(asked, RTLD_DI_SERINFOSIZE, &size) == 0) folders = mt_alloc(size.dls_size, 1);
+    if (folders && (dlinfo(asked, RTLD_DI_SERINFOSIZE, folders) != 0 || dlinfo(asked, RTLD_DI_SERINFO, folders) != 0)) {
+        mt_free(folders);
+        folders = NULL;
+    }
+    mt_dynlib_close(program);
+    return folders;
+}
+
+static bool is_irregular(const char *path, mt_strbuf *which)
 {
     struct stat info;
-    return strchr(name, '/') && stat(name, &info) == 0 && !S_ISREG(info.st_mode);
+    bool is_found = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    if (is_found) mt_strbuf_add(which, path);
+    return is_found;
+}
+
+/* In the folders for newer processors, which the loader looks at before. */
+static bool has_irregular_caps(const char *folder, const char *name, mt_strbuf *which)
+{
+    mt_strbuf pattern = {0};
+    glob_t found = {0};
+    mt_strbuf_addf(&pattern, "%s/glibc-hwcaps/*/%s", folder, name);
+    bool has_any = !pattern.failed && glob(mt_strbuf_text(&pattern), 0, NULL, &found) == 0, is_found = false;
+    for (size_t i = 0; has_any && i < found.gl_pathc && !is_found; i++) is_found = is_irregular(found.gl_pathv[i], which);
+    globfree(&found);
+    mt_strbuf_free(&pattern);
+    return is_found;
+}
+
+bool mt_dynlib_is_irregular(void *handle, const char *name, mt_strbuf *which)
+{
+    if (strchr(name, '/')) return is_irregular(name, which);
+    Dl_serinfo *folders = search_folders(handle);
+    bool is_found = false, is_there = false;
+    for (unsigned i = 0; folders && i < folders->dls_cnt && !is_there && !is_found; i++) {
+        char *path = mt_path_join(folders->dls_serpath[i].dls_name, name);
+        is_found = has_irregular_caps(folders->dls_serpath[i].dls_name, name, which) || (path && is_irregular(path, which));
+        is_there = path && mt_file_exists(path); /* which the loader takes */
+        mt_free(path);
+    }
+    mt_free(folders);
+    return is_found;
 }
 
 static void *open_one(const char *name, bool with_reason, mt_strbuf *tried)
 {
-    if (is_irregular(name)) {
-        note_failure(tried, name, false);
-        if (tried) mt_strbuf_add(tried, " (is not a regular file)");
-        return NULL;
-    }
-    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    mt_strbuf which = {0};
+    bool is_refused = mt_dynlib_is_irregular(NULL, name, &which);
+    void *handle = is_refused ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) note_failure(tried, name, with_reason);
+    if (is_refused && tried) mt_strbuf_addf(tried, " (%s is not a regular file)", strchr(name, '/') ? "that" : mt_strbuf_text(&which));
+    mt_strbuf_free(&which);
     return handle;
 }
 

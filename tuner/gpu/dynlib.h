@@ -12,6 +12,9 @@
  * tried is added to *tried (may be NULL) as "name, name (reason)". A file that the variable names and that can't be opened is not replaced by another. */
 void *mt_dynlib_open(const char *variable, const char *const *names, size_t count, mt_strbuf *tried);
 
+/* Whether what the loader opens by that name, of a path or of a file in its folders, is a pipe or device, which it would wait for: *which is its path. `handle`: of the library that asks; NULL: this program. */
+bool mt_dynlib_is_irregular(void *handle, const char *name, mt_strbuf *which);
+
 /* One symbol of a list: where to put it, and whether its absence is an error. */
 typedef struct mt_dynlib_symbol {
     const char *name;

@@ -71,6 +71,9 @@ mt_status mt_input_make(mt_gpu *gpu, const mt_subject_request *request, size_t i
     case MT_INIT_KERNEL:
         MT_TRY(from_generator(gpu, arg, tensor, seed, data, err));
         break;
+    case MT_INIT_FILE:
+        MT_TRY(from_file(gpu, arg->init_file, arg->name, tensor, data, err));
+        break;
     }
 done:
     return st;

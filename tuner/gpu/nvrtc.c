@@ -134,14 +134,21 @@ void mt_nvrtc_builtins_hint(const mt_nvrtc *nvrtc, const char *log, mt_strbuf *h
 
 /* NVRTC opens libnvrtc-builtins.so.MAJOR.MINOR by that name alone, which the loader finds only in its own path; one that is loaded already is taken. So the one beside
  * NVRTC is loaded first, for as long as the process lives: NVRTC keeps its handle. */
-static void load_builtins(const mt_nvrtc *nvrtc, const char *library_path)
+static mt_status load_builtins(const mt_nvrtc *nvrtc, const char *library_path, mt_error *err)
 {
-    mt_strbuf path = {0};
-    char *folder = mt_path_folder(library_path);
-    if (folder) mt_strbuf_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", folder, (int)(nvrtc->version / 1000), (int)(nvrtc->version % 1000 / 10));
-    if (path.length && mt_file_exists(mt_strbuf_text(&path))) dlopen(mt_strbuf_text(&path), RTLD_NOW | RTLD_LOCAL);
-    mt_strbuf_free(&path);
+    mt_status st = MT_OK;
+    mt_strbuf name = {0}, irregular = {0};
+    mt_strbuf_addf(&name, "libnvrtc-builtins.so.%d.%d", (int)(nvrtc->version / 1000), (int)(nvrtc->version % 1000 / 10));
+    char *folder = mt_path_folder(library_path), *path = folder && name.length ? mt_path_join(folder, name.text) : NULL;
+    bool is_beside = path && mt_file_exists(path);
+    if (!path) st = mt_no_memory("NVRTC", err);
+    else if (mt_dynlib_is_irregular(nvrtc->handle, is_beside ? path : name.text, &irregular)) st = MT_FAIL(err, MT_ERR_COMPILE, "%s: is not a regular file; expected a part of %s", mt_strbuf_text(&irregular), library_path);
+    else if (is_beside) dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    mt_strbuf_free(&name);
+    mt_strbuf_free(&irregular);
     mt_free(folder);
+    mt_free(path);
+    return st;
 }
 
 /* What NVRTC and the compilers in it take from the environment and is in no key: options, folders, the name of the producer. PWD is where line information says that the source lies. */
@@ -230,7 +237,7 @@ mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
     }
     MT_TRY(load_symbols(nvrtc, err));
     bool known = dladdr((void *)(uintptr_t)nvrtc->api.Version, &where) != 0 && where.dli_fname;
-    if (known) load_builtins(nvrtc, where.dli_fname);
+    if (known) MT_TRY(load_builtins(nvrtc, where.dli_fname, err));
     MT_TRY(find_headers(nvrtc, known ? where.dli_fname : "", err));
     *out = nvrtc;
     nvrtc = NULL;

@@ -3,6 +3,7 @@
 #include "tuner/gpu/constants.h"
 #include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/launch.h"
+#include "tuner/space/source/declared.h"
 #include "tuner/space/spec/npy.h"
 #include "tuner/gpu/tool.h"
 
@@ -11,28 +12,49 @@ static uint64_t reference_bytes(const mt_plan_tensor *tensor)
     return mt_dtype_is_float(tensor->dtype) ? tensor->elements * sizeof(double) : tensor->bytes;
 }
 
-/* Doubles for floats; other types, and those of the default variant, as the argument has them. */
-static CUresult convert(mt_gpu *gpu, const mt_plan_tensor *tensor, bool is_double, CUdeviceptr from, CUdeviceptr to)
+/* The types that the reference writes, per argument: doubles for floats, or what it is declared with; those of the default variant are the argument's own. */
+static mt_status find_types(const mt_subject_request *request, const mt_plan *plan, mt_dtype *written, mt_error *err)
 {
-    if (is_double) return mt_tool_widen(gpu, from, tensor->elements, tensor->dtype, to);
-    return gpu->cuda.cuMemcpyDtoDAsync(to, from, tensor->bytes, gpu->stream);
+    const mt_spec *spec = request->spec;
+    mt_declared declared;
+    mt_status st = mt_declared_read(request->source, &declared, err);
+    for (size_t i = 0; i < plan->arg_count && st == MT_OK; i++) {
+        written[i] = plan->args[i].tensor.dtype;
+        if (mt_arg_is_output(&spec->args[i]) && mt_dtype_is_float(written[i]) && !spec->reference_is_default) written[i] = mt_declared_reference_dtype(&declared, spec, i, written[i]);
+    }
+    mt_declared_free(&declared);
+    return st;
+}
+
+static CUresult convert(mt_gpu *gpu, const mt_plan_tensor *tensor, mt_dtype from_type, CUdeviceptr from, mt_dtype to_type, CUdeviceptr to)
+{
+    if (from_type != to_type) return mt_tool_widen(gpu, from, tensor->elements, from_type, to); /* to doubles */
+    return gpu->cuda.cuMemcpyDtoDAsync(to, from, tensor->elements * mt_dtype_bytes(to_type), gpu->stream);
 }
 
 /* What the reference finds in an output: inout its input, a zeroed out zeros, other outputs poison. */
-static CUresult preset(mt_gpu *gpu, const mt_arg *arg, const mt_plan_tensor *tensor, bool is_double, const mt_buffer *input, const mt_buffer *output)
+static CUresult preset(mt_gpu *gpu, const mt_arg *arg, const mt_plan_tensor *tensor, mt_dtype written, const mt_buffer *input, const mt_buffer *output)
 {
-    if (arg->role == MT_ROLE_INOUT) return convert(gpu, tensor, is_double, input->data, output->data);
+    if (arg->role == MT_ROLE_INOUT) return convert(gpu, tensor, tensor->dtype, input->data, written, output->data);
     if (arg->zero_before_each) return gpu->cuda.cuMemsetD8Async(output->data, 0, output->bytes, gpu->stream);
-    return mt_tool_poison(gpu, output->data, output->bytes, is_double ? MT_F64 : tensor->dtype, 0);
+    return mt_tool_poison(gpu, output->data, output->bytes, written, 0);
 }
 
-/* Where the reference writes: the default variant where variants do, which leaves the reference's buffer for the widened result. */
-static const mt_buffer *written(const mt_gpu *gpu, const mt_spec *spec, const mt_input_set *set, size_t arg)
+/* Whether the output is widened afterwards: it is written beside the reference's buffer. */
+static bool is_widened(const mt_plan_tensor *tensor, mt_dtype written)
 {
-    return spec->reference_is_default && set->references.items[arg].base ? &gpu->subject.work.items[arg] : &set->references.items[arg];
+    return mt_dtype_is_float(tensor->dtype) && written != MT_F64;
 }
 
-static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, mt_input_set *set, CUdeviceptr *address, mt_error *err)
+/* Where the reference writes: the default variant where variants do. */
+static const mt_buffer *written_buffer(const mt_gpu *gpu, const mt_spec *spec, const mt_input_set *set, size_t arg, const mt_plan_tensor *tensor, mt_dtype written)
+{
+    if (!set->references.items[arg].base) return &set->references.items[arg];
+    if (spec->reference_is_default) return &gpu->subject.work.items[arg];
+    return is_widened(tensor, written) ? &gpu->scratch.items[arg] : &set->references.items[arg];
+}
+
+static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, const mt_dtype *written, mt_input_set *set, CUdeviceptr *address, mt_error *err)
 {
     mt_status st = MT_OK;
     bool pages = gpu->subject.guard_pages;
@@ -41,10 +63,10 @@ static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *p
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
         if (plan->args[i].kind != MT_ARG_TENSOR || tensor->bytes == 0) continue;
         if (mt_arg_is_output(arg) && plan->args[i].used) { /* an output that the reference does not make is not compared */
-            bool is_double = mt_dtype_is_float(tensor->dtype) && !spec->reference_is_default;
             MT_TRY_CU(mt_buffer_resize(gpu, &set->references.items[i], reference_bytes(tensor), pages), arg->name);
-            const mt_buffer *output = written(gpu, spec, set, i);
-            MT_TRY_CU(preset(gpu, arg, tensor, is_double, &set->inputs.items[i], output), arg->name);
+            const mt_buffer *output = written_buffer(gpu, spec, set, i, tensor, written[i]);
+            if (output == &gpu->scratch.items[i]) MT_TRY_CU(mt_buffer_resize(gpu, &gpu->scratch.items[i], tensor->elements * mt_dtype_bytes(written[i]), pages), arg->name);
+            MT_TRY_CU(preset(gpu, arg, tensor, written[i], &set->inputs.items[i], output), arg->name);
             address[i] = output->data;
         } else if (arg->role == MT_ROLE_SCRATCH) {
             MT_TRY_CU(mt_buffer_resize(gpu, &gpu->scratch.items[i], tensor->bytes, pages), arg->name);
@@ -82,13 +104,13 @@ static mt_status launch_one(mt_gpu *gpu, const mt_plan *plan, const mt_plan_laun
 }
 
 /* The reference decides over every variant, so it is held to the same rules: nothing outside its buffers, no input changed. */
-static mt_status check_traces(mt_gpu *gpu, const mt_spec *spec, const mt_input_set *set, mt_error *err)
+static mt_status check_traces(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, const mt_dtype *written, const mt_input_set *set, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_span_list bands = {0}, spans = {0};
     size_t owner[MT_SUPPORT_TENSORS + 1], input[MT_SUPPORT_TENSORS + 1];
     for (size_t i = 0; i < spec->arg_count; i++) {
-        const mt_buffer *in = &set->inputs.items[i], *out = written(gpu, spec, set, i);
+        const mt_buffer *in = &set->inputs.items[i], *out = written_buffer(gpu, spec, set, i, &plan->args[i].tensor, written[i]);
         owner[bands.count / 2] = i;
         if (out->base) mt_bands_add(&bands, out);
         owner[bands.count / 2] = i;
@@ -108,14 +130,14 @@ done:
     return st;
 }
 
-/* What the default variant computed, as expectations are held. */
-static mt_status keep_outputs(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, mt_input_set *set, mt_error *err)
+/* What was written beside the buffers of the references, as expectations are held. */
+static mt_status keep_outputs(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, const mt_dtype *written, mt_input_set *set, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < spec->arg_count; i++) {
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
-        if (!set->references.items[i].base) continue;
-        MT_TRY_CU(convert(gpu, tensor, mt_dtype_is_float(tensor->dtype), gpu->subject.work.items[i].data, set->references.items[i].data), spec->args[i].name);
+        const mt_buffer *kept = &set->references.items[i], *output = written_buffer(gpu, spec, set, i, tensor, written[i]);
+        if (kept->base && output != kept) MT_TRY_CU(convert(gpu, tensor, written[i], output->data, mt_dtype_is_float(tensor->dtype) ? MT_F64 : tensor->dtype, kept->data), spec->args[i].name);
     }
 done:
     return st;
@@ -191,15 +213,18 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     mt_strbuf why = {0};
     CUresult code = CUDA_SUCCESS;
     CUdeviceptr *address = NULL;
+    mt_dtype *written = NULL;
     if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
     if (!gpu->subject.support.code) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
     MT_TRY(mt_plan_reference(env, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
-    if (!address) {
+    written = mt_alloc(plan.arg_count, sizeof *written);
+    if (!address || !written) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "reference");
         goto done;
     }
-    MT_TRY(make_buffers(gpu, request->spec, &plan, set, address, err));
+    MT_TRY(find_types(request, &plan, written, err));
+    MT_TRY(make_buffers(gpu, request->spec, &plan, written, set, address, err));
     MT_TRY(mt_binding_make(gpu, request->spec, &plan, address, &binding, &code, &why, err));
     MT_TRY_CU(code, mt_strbuf_text(&why));
     MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, &gpu->subject.support, set, true, &why), "filling variables");
@@ -209,11 +234,12 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     }
     for (size_t i = 0; i < plan.launch_count; i++)
         MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
-    MT_TRY(check_traces(gpu, request->spec, set, err));
-    if (request->spec->reference_is_default) MT_TRY(keep_outputs(gpu, request->spec, &plan, set, err));
+    MT_TRY(check_traces(gpu, request->spec, &plan, written, set, err));
+    st = keep_outputs(gpu, request->spec, &plan, written, set, err);
 done:
     mt_binding_free(&binding);
     mt_free(address);
+    mt_free(written);
     mt_plan_free(&plan);
     mt_strbuf_free(&why);
     return st;

@@ -67,7 +67,7 @@ static bool depends_on_seed(const mt_subject_request *request)
     if (request->spec->reference_file) return false;
     for (size_t i = 0; i < request->spec->arg_count; i++) {
         const mt_arg *arg = &request->spec->args[i];
-        if (is_input(arg) && arg->init != MT_INIT_ZEROS && !mt_input_path(request, arg->name)) return true;
+        if (is_input(arg) && arg->init != MT_INIT_ZEROS && arg->init != MT_INIT_FILE && !mt_input_path(request, arg->name)) return true;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 #define MT_GPU_SUBJECT_REQUEST_H
 
 #include "tuner/gpu/device.h"
+#include "tuner/space/source/source.h"
 
 /* Where the evaluation stands; told to the coordinator before each step, so that a dead worker's last step is known. */
 typedef enum mt_stage { MT_STAGE_PREPARE_INPUTS, MT_STAGE_REFERENCE, MT_STAGE_LOAD, MT_STAGE_VALIDATE, MT_STAGE_TIME, MT_STAGE_DONE } mt_stage;
@@ -13,6 +14,7 @@ typedef struct mt_input_file { const char *arg, *path; } mt_input_file; /* --inp
 /* The subject: what inputs and references belong to. Kept on the device until another subject or seed comes. */
 typedef struct mt_subject_request {
     const mt_spec *spec;
+    const mt_source *source;   /* says what the reference writes; NULL = doubles */
     const mt_shape *shape;
     const mt_workload *workload;
     const char *support_cubin; /* path: reference and generators; NULL when the file needs none */

@@ -130,27 +130,40 @@ static bool is_of_family(const size_t *family, size_t first, size_t shape)
     return family ? family[shape] == family[first] : shape == first;
 }
 
-/* All shapes of the family whose first one this is; another one's were tried with theirs. Weights and curves are those of all shapes: a few numbers, learned once. */
-static void try_family(const mt_predictor_data *data, const mt_predictor *of_all, const size_t *family, size_t first, mt_predictor_trial *trials)
+enum { FEW_SHAPES = 100 };
+
+/* Without the family. Weights and curves are a few numbers, which one family of many hardly changes; learning them takes seconds then, and they are those of all shapes. */
+static mt_status build_without(const mt_predictor_data *data, const mt_predictor_options *options, const mt_predictor *of_all, const bool *is_left_out, mt_predictor *predictor, mt_error *err)
+{
+    if (data->shape_count <= FEW_SHAPES) return mt_predictor_build(data, is_left_out, options, predictor, err);
+    *predictor = *of_all;
+    mt_predictor_find_usable(data, is_left_out, predictor->is_usable);
+    return MT_OK;
+}
+
+/* All shapes of the family whose first one this is; another one's were tried with theirs. */
+static mt_status try_family(const mt_predictor_data *data, const mt_predictor_options *options, const mt_predictor *of_all, const size_t *family, size_t first, mt_predictor_trial *trials, mt_error *err)
 {
     bool is_left_out[MT_RULE_SHAPES] = {false};
-    mt_predictor predictor = *of_all;
+    mt_predictor predictor;
     for (size_t i = 0; i < first; i++)
-        if (is_of_family(family, first, i)) return;
+        if (is_of_family(family, first, i)) return MT_OK;
     for (size_t i = 0; i < data->shape_count; i++) is_left_out[i] = is_of_family(family, first, i);
-    mt_predictor_find_usable(data, is_left_out, predictor.is_usable);
+    mt_status st = build_without(data, options, of_all, is_left_out, &predictor, err);
+    if (st != MT_OK) return st;
     mt_rule rule = mt_predictor_rule(data, is_left_out, &predictor);
     for (size_t i = first; i < data->shape_count; i++)
         if (is_left_out[i]) try_shape(data, &rule, i, &trials[i]);
+    return MT_OK;
 }
 
 mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err)
 {
-    mt_predictor predictor;
+    mt_predictor of_all;
     *evaluation = (mt_predictor_evaluation){0};
-    mt_status st = mt_predictor_build(data, NULL, options, &predictor, err);
+    mt_status st = mt_predictor_build(data, NULL, options, &of_all, err);
+    for (size_t i = 0; i < data->shape_count && st == MT_OK; i++) st = try_family(data, options, &of_all, family, i, trials, err);
     if (st != MT_OK) return st;
-    for (size_t i = 0; i < data->shape_count; i++) try_family(data, &predictor, family, i, trials);
     for (size_t i = 0; i < data->shape_count; i++) {
         const mt_predictor_trial *t = &trials[i];
         mt_predictor_add_score(&evaluation->alone, t->slowdown);

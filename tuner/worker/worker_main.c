@@ -217,6 +217,7 @@ static void free_inputs(mt_input_file *files)
 static mt_status find_subject(const struct runner *self, const mt_evaluate_order *order, mt_subject_request *subject, mt_error *err)
 {
     subject->spec = self->spec;
+    subject->source = &self->bundle.source;
     subject->shape = order->shape ? mt_spec_shape(self->spec, order->shape) : NULL;
     subject->workload = order->workload ? mt_spec_workload(self->spec, order->workload) : NULL;
     if (!subject->shape || !subject->workload || !order->shape_key || strcmp(subject->shape->key, order->shape_key) != 0)

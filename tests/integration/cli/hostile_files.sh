@@ -29,6 +29,22 @@ note "nor does a driver, a compiler, a header of the toolkit, or what lies in th
 fake_gpu
 MSDA_TUNE_LIBCUDA=./pipe mt --space "$data/fake/fake.ini" --gpu auto --db f.sqlite --quiet
 MSDA_TUNE_NVRTC=./pipe mt check --space "$data/fake/fake.ini" --gpu h100
+note "by a name without a folder too, nor as the part that NVRTC opens itself"
+mkfifo libwaits.so.1
+(
+  export LD_LIBRARY_PATH=$PWD
+  MSDA_TUNE_LIBCUDA=libwaits.so.1 mt --space "$data/fake/fake.ini" --gpu auto --db f.sqlite --quiet
+  MSDA_TUNE_NVRTC=libwaits.so.1 mt check --space "$data/cli/demo.ini" --gpu h100
+)
+mkdir -p nvrtc nowhere caps/glibc-hwcaps/x86-64-v2
+mkfifo caps/glibc-hwcaps/x86-64-v2/libwaits.so.1
+LD_LIBRARY_PATH=$PWD/caps MSDA_TUNE_NVRTC=libwaits.so.1 mt check --space "$data/cli/demo.ini" --gpu h100
+cp "$MSDA_TUNE_NVRTC" nvrtc/libnvrtc.so
+for folder in nvrtc nowhere; do
+  mkfifo $folder/libnvrtc-builtins.so.13.99
+  LD_LIBRARY_PATH=$PWD/$folder MSDA_TUNE_NVRTC=$PWD/nvrtc/libnvrtc.so mt check --space "$data/cli/demo.ini" --gpu h100
+  rm $folder/libnvrtc-builtins.so.13.99
+done
 mkdir -p toolkit/include
 touch toolkit/include/cuda_fp16.h
 mkfifo toolkit/include/waits.h

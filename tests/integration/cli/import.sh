@@ -61,6 +61,11 @@ sed -n '/^\[shape/,/^$/p' conv.ini
 mt --gpu recorded:a100 --space conv.ini --recordings conv.sqlite --db conv-tuned.sqlite --shape 1024x1024,2048x2048 --quiet 2>&1 | grep -E 'conv ·|Best|error'
 sed 's/\[32, 64\]/[32, 64, 128]/; s/2048, 2048/4096, 4096/' conv2048.json >conv4096.json
 mt import conv4096.json --gpu a100 --db conv.sqlite
+note "of another kernel of that name the knobs tell, whatever the search space is called"
+sed 's/"factor"/"unroll"/g' conv2048.json >unroll.json
+mt import unroll.json --gpu a100 --db conv.sqlite --space-out unroll.ini
+ls unroll.ini 2>/dev/null || echo "no file is left behind"
+mt import unroll.json --gpu a100 --db conv.sqlite --space-out unroll.ini --name unroll
 note "a size that is no list of numbers is told; a parameter ALGO of other values than names has another name here"
 sed 's/"problem_size": 1000/"problem_size": "4096*2048"/; s/"scale"/"text"/; s/"factor"/"ALGO"/g' other.json >text.json
 mt import text.json --gpu a100 --db text.sqlite

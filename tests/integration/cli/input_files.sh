@@ -95,3 +95,24 @@ note "a reference without a single number proves nothing: said once for the subj
 npy nan.npy '<f4' '6,' 6 '\x00\x00\xc0\x7f'
 mt --space fake.ini --shape small --db nan.sqlite --jobs 1 --strategy exhaustive --quiet --input a=nan.npy | grep -E 'warning|Evaluated'
 "$tool" show --db nan.sqlite --sessions | grep -c 'proves\? little'
+
+note "inputs that the search space names: their contents are part of the kernel, --input goes before them, and check compares them with each shape"
+npy a.npy '<f4' '6,' 6 "$one"
+npy b.npy '<f4' '6,' 6 "$one"
+npy expected.npy '<f8' '6,' 6 "$two64"
+ini "ok, wrong"
+sed -i -e 's/^reference = .*/reference = file:expected.npy/' -e 's/^init  = kernel(fake_init)/init  = file:a.npy/' -e 's/^init  = uniform(-1, 1)/init  = file:b.npy/' fake.ini
+named() { rm -f n.sqlite; mt --space fake.ini --shape small --db n.sqlite --jobs 1 --strategy exhaustive --quiet "$@"; }
+named
+key() { "$tool" key --space fake.ini | grep -o '@[0-9a-f]*'; }
+before=$(key)
+npy a.npy '<f4' '6,' 6 '\x00\x00\x00\x40' # 2 + 1 is not 2
+[ "$before" != "$(key)" ] && echo "another kernel"
+named
+npy c.npy '<f4' '6,' 6 "$one"
+named --input a=c.npy
+mt check --space fake.ini --shape odd
+sed 's/^reference = .*/reference = default/' fake.ini >default.ini
+mt check --space default.ini --shape odd
+npy a.npy '<f8' '6,' 6 "$two64"; named
+rm a.npy; named

@@ -75,3 +75,11 @@ print(";".join(f"{k}={chr(44).join(map(str, v)) if isinstance(v, list) else v}" 
 cmp <(lists --shape "$values") <(lists --shape level0) && echo "the same"
 lists --shape "${values%;*;*}"
 lists --shape "$values;dtipe=f16"
+note "a winner that computed wrong results on another shape is handed out nowhere, and listed so"
+sed 's/^{"v":"ALGO=fast;BLOCK=256;VEC=4","k":"ok".*/{"v":"ALGO=fast;BLOCK=256;VEC=4","k":"wrong_result"}/' "$data/cli/demo.large.jsonl" >large.jsonl
+"$tool" import --as recorded --db wrong-rec.sqlite "$data/cli/demo.small.jsonl" large.jsonl >/dev/null
+"$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings wrong-rec.sqlite --db wrong.sqlite --strategy exhaustive --quiet >/dev/null 2>&1
+mt show --db wrong.sqlite --shape small
+"$tool" show --db wrong.sqlite --shape small --json | grep -o '"refused":"[^"]*"'
+"$tool" report --db wrong.sqlite --section best --format csv -o - | grep -o '[^,]*refused by lookups'
+"$tool" lookup --db wrong.sqlite --gpu recorded:h100 --kernel demo --shape small 2>&1 | grep -A1 refused

@@ -1,12 +1,17 @@
 # shellcheck shell=bash disable=SC2154
 note "a first search space of a kernel; tests/integration/new_spaces.sh compiles what it makes"
-cp "$data"/new/*.cu .
+cp "$data"/new/* .
 mt new stencil.cu
 cat stencil.ini
 mt new points.cu -o -
 mt new add.cu --quiet
 grep '^entry' add.ini
 mt check --space saxpy.ini
+note "macros that the source leaves open: with a default, behind a guard of Kernel Tuner's, compared, of a type, or without any value"
+for source in temporal guarded tiles; do
+  mt new $source.cu --quiet
+  sed -n '/^options/p; /^\[params/,$p' $source.ini
+done
 note "from another folder the source keeps its place"
 mkdir spaces
 mt new saxpy.cu -o spaces/saxpy.ini

@@ -7,8 +7,9 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/cli/output/check_json.h"
+#include "tuner/cli/requests/check_constants.h"
 #include "tuner/cli/requests/check_default.h"
-#include "tuner/cli/requests/check_expected.h"
+#include "tuner/cli/requests/check_files.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/requests/check_model.h"
 #include "tuner/cli/requests/check_types.h"
@@ -62,6 +63,8 @@ typedef struct checking {
     mt_check_json json;
     uint64_t idle;     /* knobs that the source does not hold, by index */
     mt_same_code codes;
+    mt_texts warned;
+    mt_strbuf refused; /* shapes whose reference, the default variant, may not run */
 } checking;
 
 /* The points of one shape and where their compiles stand. */
@@ -74,19 +77,33 @@ typedef struct batch {
 static void warn(void *checking_, const char *text)
 {
     checking *c = checking_;
+    size_t before = c->warned.count;
+    mt_error ignored;
+    if (mt_texts_add_once(&c->warned, text, &ignored) == MT_OK && c->warned.count == before) return; /* it was told of another shape */
     mt_log_warn("%s", text);
     mt_check_json_message(&c->json, &c->source, "warning", text);
 }
 
-static void warn_lines(checking *c, const mt_strbuf *lines)
+static void tell_error(checking *c, const char *text)
 {
+    mt_log_error("%s", text);
+    mt_check_json_message(&c->json, &c->source, "error", text);
+}
+
+/* Returns how many. */
+static size_t tell_lines(checking *c, const mt_strbuf *lines, bool are_errors)
+{
+    size_t count = 0;
     for (const char *line = mt_strbuf_text(lines); *line;) {
         size_t length = strcspn(line, "\n");
         char *text = mt_strndup(line, length);
-        if (text && *text) warn(c, text);
+        count += length > 0;
+        if (text && *text && !are_errors) warn(c, text);
+        if (text && *text && are_errors) tell_error(c, text);
         mt_free(text);
         line += length + (line[length] == '\n');
     }
+    return count;
 }
 
 static bool is_wanted(const checking *c, const mt_shape *shape)
@@ -98,19 +115,22 @@ static bool is_wanted(const checking *c, const mt_shape *shape)
     return false;
 }
 
-static mt_status warn_before(checking *c, mt_error *err)
+static mt_status check_before(checking *c, mt_error *err)
 {
-    mt_strbuf text = {0};
+    mt_strbuf text = {0}, types = {0};
     mt_status st = MT_OK;
     c->idle = mt_idle_knobs(c->spec, &c->source);
     mt_idle_tell_unread(c->spec, c->idle, &text);
     mt_strbuf_add(&text, "\n");
     mt_check_taken_names(c->spec, &c->source, &text);
     for (size_t i = 0; i < c->spec->shape_count; i++)
-        if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &text, err));
-    warn_lines(c, &text);
+        if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &types, err));
+    tell_lines(c, &text, false);
+    size_t wrong = tell_lines(c, &types, true);
+    if (wrong) st = MT_FAIL(err, MT_ERR_SPEC, "%s: %zu argument%s of another type than the kernel declares", c->space_path, wrong, wrong == 1 ? " is" : "s are");
 done:
     mt_strbuf_free(&text);
+    mt_strbuf_free(&types);
     return st;
 }
 
@@ -128,7 +148,7 @@ static mt_status open_all(checking *c, mt_error *err)
     MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     MT_TRY(mt_source_key(c->spec, &c->source, &key, err)); /* a file of the reference's that is not there fails here, as for tune */
-    MT_TRY(warn_before(c, err));
+    MT_TRY(check_before(c, err));
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     c->codes.spec = c->spec;
@@ -157,6 +177,8 @@ static void close_all(checking *c)
     mt_check_json_free(&c->json);
     mt_free(c->spaces);
     mt_same_code_free(&c->codes);
+    mt_texts_free(&c->warned);
+    mt_strbuf_free(&c->refused);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
 }
@@ -203,6 +225,16 @@ static void warn_of_default_code(checking *c, const batch *b, size_t index, cons
     mt_strbuf_free(&why);
 }
 
+/* Of the first variant of an algorithm that compiled. */
+static mt_status warn_of_constants(checking *c, const batch *b, size_t index, const char *cubin_path, mt_error *err)
+{
+    mt_strbuf lines = {0};
+    mt_status st = cubin_path ? mt_check_constants(c->spaces[b->subject], index, &c->facts, &c->source, cubin_path, &lines, err) : MT_OK;
+    if (st == MT_OK) tell_lines(c, &lines, false);
+    mt_strbuf_free(&lines);
+    return st;
+}
+
 static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_error *err)
 {
     mt_event event = {0};
@@ -213,14 +245,17 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
     warn_of_default_code(c, b, b->points[i], &event.outcome);
-    if (event.outcome.kind == MT_OUTCOME_OK) mt_same_code_add(&c->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
+    if (event.outcome.kind == MT_OUTCOME_OK) {
+        mt_same_code_add(&c->codes, &point, *event.code.hex ? &event.code : &event.outcome.cubin);
+        if (table->variants && table->variants[point.level[0]].ok == 1) st = warn_of_constants(c, b, b->points[i], event.cubin_path, err);
+    }
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
     mt_free(event.cubin_path);
     mt_free(b->texts[i]);
     b->texts[i] = NULL;
     b->done++;
-    return MT_OK;
+    return st;
 }
 
 /* On a terminal: a line that comes and goes, since a shape may take minutes. */
@@ -250,8 +285,26 @@ static void tell_points(const checking *c, const batch *b)
 {
     const mt_space *space = c->spaces[b->subject];
     char count[MT_SPACE_COUNT_SIZE];
-    printf("%s: %zu of %s valid point%s for %s\n", mt_space_shape(space)->name, b->count, mt_space_count_text(space, count, sizeof count), mt_space_count(space) == 1 ? "" : "s", c->arch);
+    printf("%s: %zu of %s valid point%s for %s (%llu before constraints)\n", mt_space_shape(space)->name, b->count, mt_space_count_text(space, count, sizeof count), mt_space_count(space) == 1 ? "" : "s", c->arch,
+           (unsigned long long)mt_space_raw_count(space));
     fflush(stdout);
+}
+
+/* Of all shapes together, as other tools have them in one space. */
+static void tell_sum(const checking *c)
+{
+    size_t shapes = 0, points = 0;
+    uint64_t raw = 0;
+    bool is_exact = true;
+    for (size_t i = 0; i < c->spec->shape_count; i++) {
+        const mt_space *space = c->spaces[i];
+        if (!space) continue;
+        shapes++;
+        points += mt_space_count(space);
+        is_exact = is_exact && mt_space_count_is_exact(space);
+        if (__builtin_add_overflow(raw, mt_space_raw_count(space), &raw)) raw = UINT64_MAX;
+    }
+    if (shapes > 1) printf("%zu shapes: %zu of %s%zu valid points for %s (%llu before constraints)\n", shapes, c->trials, is_exact ? "" : "about ", points, c->arch, (unsigned long long)raw);
 }
 
 /* The rules that leave a shape without a valid point. */
@@ -266,11 +319,37 @@ static void tell_empty(checking *c, const mt_space *space)
     mt_strbuf_free(&text);
 }
 
-static mt_status warn_of_default(checking *c, const mt_space *space, mt_error *err)
+/* Without " of shape NAME", which alone may differ between shapes. */
+static char *without_shape(const char *text, const char *shape)
+{
+    mt_strbuf name = {0}, out = {0};
+    mt_strbuf_addf(&name, " of shape %s", shape);
+    const char *at = strstr(text, mt_strbuf_text(&name));
+    mt_strbuf_add_bytes(&out, text, at ? (size_t)(at - text) : strlen(text));
+    if (at) mt_strbuf_add(&out, at + name.length);
+    mt_strbuf_free(&name);
+    return mt_strbuf_take(&out);
+}
+
+/* A reference that may not run is none: the shape is not looked at further. Why is told once; the end names the shapes. */
+static void refuse_shape(checking *c, const mt_space *space, const char *why)
+{
+    const char *shape = mt_space_shape(space)->name;
+    size_t before = c->warned.count;
+    mt_error ignored;
+    char *reason = without_shape(why, shape);
+    if (!reason || mt_texts_add_once(&c->warned, reason, &ignored) != MT_OK || c->warned.count > before) tell_error(c, why);
+    mt_strbuf_addf(&c->refused, "%s%s", c->refused.length ? ", " : "", shape);
+    mt_free(reason);
+}
+
+static mt_status check_default(checking *c, const mt_space *space, bool *has_reference, mt_error *err)
 {
     mt_strbuf why = {0};
     mt_status st = mt_check_default(space, &c->facts, &why, err);
-    if (st == MT_OK && why.length) warn(c, mt_strbuf_text(&why));
+    *has_reference = !c->spec->reference_is_default || !why.length;
+    if (st == MT_OK && !*has_reference) refuse_shape(c, space, mt_strbuf_text(&why));
+    else if (st == MT_OK && why.length) warn(c, mt_strbuf_text(&why));
     mt_strbuf_free(&why);
     return st;
 }
@@ -280,16 +359,17 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     batch b = {.subject = index, .first_id = c->trials + 1};
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
     mt_status st = MT_OK;
+    bool has_reference = true;
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
-    MT_TRY(mt_check_expected(c->spaces[index], &c->facts, err));
+    MT_TRY(mt_check_files(c->spaces[index], &c->facts, err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     MT_TRY(mt_check_model(c->spaces[index], &c->facts, b.points, b.count, err));
     if (!c->values->json) tell_points(c, &b);
-    if (mt_space_count(c->spaces[index])) MT_TRY(warn_of_default(c, c->spaces[index], err));
+    if (mt_space_count(c->spaces[index])) MT_TRY(check_default(c, c->spaces[index], &has_reference, err));
     else tell_empty(c, c->spaces[index]);
-    if (b.count) MT_TRY(compile_batch(c, &b, &table, err));
-    if (b.count && !c->values->json) mt_check_print(&table, stdout);
-    mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
+    if (b.count && has_reference) MT_TRY(compile_batch(c, &b, &table, err));
+    if (b.done && !c->values->json) mt_check_print(&table, stdout);
+    mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.done, &table);
     c->failed += table.failed;
     c->illegal += table.illegal;
     mt_same_code_end_shape(&c->codes);
@@ -304,6 +384,7 @@ done:
 static mt_status judge(const checking *c, mt_error *err)
 {
     if (c->failed) return MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", c->failed, c->failed == 1 ? "" : "s", c->space_path, c->arch);
+    if (c->refused.length) return MT_FAIL(err, MT_ERR_NOT_FOUND, "reference = default: the default point may not run at shape%s %s", strchr(mt_strbuf_text(&c->refused), ',') ? "s" : "", mt_strbuf_text(&c->refused));
     if (!c->trials) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c->space_path, c->arch);
     if (c->illegal == c->trials) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no point that may run on %s: %zu of %zu are illegal", c->space_path, c->facts.name, c->illegal, c->trials);
     return MT_OK;
@@ -317,6 +398,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, err));
     mt_same_code_tell(&c.codes, c.idle, warn, &c);
+    if (!c.values->json) tell_sum(&c);
     st = judge(&c, err);
 done:
     if (st != MT_OK && !(st == MT_ERR_COMPILE && c.failed)) mt_check_json_message(&c.json, &c.source, "error", err->message); /* of variants that did not compile the logs are there */

@@ -144,6 +144,21 @@ static mt_status tell_mixed(const importing *im, const char *file, const void *b
     return st;
 }
 
+/* Another tool's file tells a kernel by its name alone: with other knobs it is another kernel, whose rows would be none of the one that is there. */
+static mt_status check_knobs(importing *im, const char *file, const char *recording, mt_origin origin, mt_error *err)
+{
+    char *told = NULL, *known = NULL;
+    mt_status st = MT_OK;
+    MT_TRY(open_store(im, origin, err));
+    MT_TRY(mt_recording_compare_knobs(im->store, recording, &told, &known, err));
+    if (*told && *known && strcmp(told, known) != 0)
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: its kernel has the knobs %.200s, and the one of that name in %s has %.200s: expected --name with another name", file, told, im->path, known);
+done:
+    mt_free(told);
+    mt_free(known);
+    return st;
+}
+
 static mt_status import_file(importing *im, const char *file, mt_error *err)
 {
     const import_values *values = im->values;
@@ -168,6 +183,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
         st = MT_FAIL(err, MT_ERR_USAGE, "import: %s is no Kernel Tuner cache and no T4 file: --gpu, --name, --problem-size and --space-out are for these (a recording says itself what it is of)", file);
         goto done;
     }
+    if (!about->is_recording && !values->output) MT_TRY(check_knobs(im, file, bytes, origin, err));
     MT_TRY(values->output ? write_output(im, bytes, length, err) : take(im, file, bytes, length, origin, err));
     if (!about->is_recording) MT_TRY(mt_results_write_space(&results, err));
     if (!about->is_recording && im->store) MT_TRY(tell_mixed(im, file, bytes, length, err));

@@ -69,22 +69,46 @@ static mt_status source_from(const char *output, const char *path, char **source
     return *source ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
 }
 
+/* The files beside the source that it includes, and what those include. One that is not there may be a library's. */
+static void read_others(const char *path, const char *text, int depth, mt_strbuf *others)
+{
+    enum { DEEPEST = 8, MOST_BYTES = 1 << 20 };
+    for (const char *at = text; depth < DEEPEST && (at = strstr(at, "include")); at++) {
+        const char *quote = at + strlen("include"), *name;
+        quote += strspn(quote, " \t");
+        if (*quote != '"' || others->length > MOST_BYTES) continue;
+        size_t length = strcspn(name = quote + 1, "\"\n");
+        char *folder = mt_path_folder(path), *word = mt_strndup(name, length), *file = folder && word ? mt_path_join(folder, word) : NULL, *content = NULL;
+        size_t bytes;
+        if (file && mt_file_read(file, MOST_BYTES, &content, &bytes, NULL) == MT_OK) {
+            mt_strbuf_addf(others, "%s\n", content);
+            read_others(file, content, depth + 1, others);
+        }
+        mt_free(content);
+        mt_free(file);
+        mt_free(word);
+        mt_free(folder);
+    }
+}
+
 static mt_status write_space(const new_values *values, const char *path, const char *text, const mt_signature *kernel, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_strbuf out = {0};
+    mt_strbuf out = {0}, others = {0};
     char *output = NULL, *source = NULL;
     if (values->output) output = mt_strdup(values->output);
     else MT_TRY(default_output(path, &output, err));
     if (!output) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     MT_TRY(check_is_new(output, err));
     MT_TRY(source_from(strcmp(output, "-") == 0 ? "." : output, path, &source, err));
-    MT_TRY(mt_new_space(text, source, kernel, &out, err));
+    read_others(path, text, 0, &others);
+    MT_TRY(mt_new_space(text, mt_strbuf_text(&others), source, kernel, &out, err));
     fflush(stdout);
     MT_TRY(mt_file_write_output(output, out.text, out.length, err));
     if (strcmp(output, "-") != 0) mt_tell("%s written. Next:\n  msda-tune check --space %s --sample    # without a GPU: --gpu h100\n  msda-tune --gpu auto --space %s\n", output, output, output);
 done:
     mt_strbuf_free(&out);
+    mt_strbuf_free(&others);
     mt_free(source);
     mt_free(output);
     return st;
@@ -114,8 +138,9 @@ const mt_command mt_cmd_new = {
     .name = "new",
     .summary = "write a first search space for a kernel",
     .help = "Reads the kernel's declaration and body, and writes a search space: arguments, sizes, a launch, and\n"
-            "knobs of the macros that the source gives a default (#ifndef TILE, #define TILE 16). What can't be\n"
-            "told is guessed, and says so. The kernel itself is its reference, until you name another.\n\n"
+            "knobs of the macros that the source gives a default (#ifndef TILE, #define TILE 16) or reads and\n"
+            "does not define. What can't be told is guessed, and says so. The kernel itself is its reference,\n"
+            "until you name another.\n\n"
             "  msda-tune new scale.cu && msda-tune check --space scale.ini --sample",
     .operands = "KERNEL.cu",
     .options = options,

@@ -15,6 +15,7 @@
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/quarantine_table.h"
+#include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/output/show_json.h"
 #include "tuner/cli/requests/sources.h"
 
@@ -52,6 +53,8 @@ typedef struct listing {
     size_t rows;
     mt_store *store;
     mt_sources sources;
+    mt_report_answers answers; /* which winners lookups refuse */
+    size_t refused;
     mt_best_list list;  /* the best, or the fastest */
     bool wants_json, is_top, is_verbose, leaves_out;
     char *usual;        /* defaults of the kernel's state `usual_of` */
@@ -108,9 +111,14 @@ static mt_status load_kernel(listing *l, const mt_measurement_row *row, mt_error
     return st == MT_OK ? mt_query_usual(l->store, row->kernel, row->kernel_key, &l->usual, err) : st;
 }
 
-static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
+static mt_status add_best(void *context, const mt_measurement_row *stored, mt_error *err)
 {
     listing *l = context;
+    const mt_report_question question = {stored->gpu_key, stored->kernel, stored->kernel_key, stored->shape_key, stored->origin};
+    mt_measurement_row told = *stored;
+    const mt_measurement_row *row = &told;
+    told.refusal = mt_report_answers_refusal(&l->answers, &question, stored->variant);
+    l->refused += told.refusal != NULL;
     mt_strbuf heading = {0}, json = {0};
     mt_status st = MT_OK;
     MT_TRY(load_kernel(l, row, err));
@@ -299,6 +307,7 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
     } else {
         flush_table(l);
         mt_best_list_print(&l->list, values->verbose, stdout);
+        if (l->refused) printf("\nRefused by lookups: `msda-tune lookup` tells why, and what it answers.\n");
         if (l->leaves_out) mt_knobs_print_left_out(stdout);
         mt_sources_hint(&l->sources, stdout);
     }
@@ -333,6 +342,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(check(values, err));
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
+    mt_report_answers_begin(store, &l.answers);
     l.wants_json = values->json;
     l.is_verbose = values->verbose;
     l.is_top = values->top > 0;
@@ -362,6 +372,7 @@ done:
     mt_strbuf_free(&l.usual_of);
     mt_free(l.usual);
     mt_best_list_free(&l.list);
+    mt_report_answers_close(&l.answers);
     mt_strbuf_free(&l.notes);
     mt_sources_free(&l.sources);
     mt_store_close(store);

@@ -7,6 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/share.h"
+#include "tuner/space/spec/spec.h"
 
 const char *mt_lookup_match_name(tunelookup_match match)
 {
@@ -182,21 +183,40 @@ static void add_values(mt_strbuf *text, const mt_lookup_query *asked)
     }
 }
 
+/* As --shape takes it: the name that the search space has for these values, else the values. */
+static void add_shape(mt_strbuf *text, const mt_lookup_query *asked, const char *kernel)
+{
+    mt_spec *spec = NULL;
+    char *path = NULL;
+    mt_error ignored;
+    add_values(text, asked);
+    if (mt_share_space(asked->space ? asked->space : kernel, &path, &ignored) == MT_OK && mt_spec_load(path, &spec, &ignored) == MT_OK) {
+        for (size_t i = 0; i < spec->shape_count; i++) {
+            if (strcmp(spec->shapes[i].key, mt_strbuf_text(text)) != 0) continue;
+            mt_strbuf_clear(text);
+            mt_strbuf_add(text, spec->shapes[i].name);
+            break;
+        }
+    }
+    mt_spec_free(spec);
+    mt_free(path);
+}
+
 /* No winner's code is that of the answer: only tuning this shape, where the GPU is, makes it. */
 static void add_tune(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
     const mt_lookup_answers *answers = result->answers_;
-    mt_strbuf values = {0};
+    mt_strbuf shape = {0};
     if (asked->is_recorded || result->match == TUNELOOKUP_MATCH_EXACT) return;
-    add_values(&values, asked);
+    add_shape(&shape, asked, answers->kernel);
     mt_strbuf_add(line, "          tuning this shape makes it (no winner has this code, so compile cannot):\n          ");
     mt_print_program(line);
     mt_strbuf_add(line, " tune");
     add_space(line, asked, answers->kernel, true);
-    mt_print_option(line, "--shape", mt_strbuf_text(&values));
+    mt_print_option(line, "--shape", mt_strbuf_text(&shape));
     mt_print_option(line, "--db", answers->db->is_default || answers->db->files[0].is_shipped ? NULL : answers->db->files[0].path);
     mt_strbuf_add_char(line, '\n');
-    mt_strbuf_free(&values);
+    mt_strbuf_free(&shape);
 }
 
 /* A line to copy that stores the code of a winner that was imported, or came with the tool, or of the tuned shape whose code a near answer takes: of this one alone, since others of the file may be of another source. Recorded rows never have code. */

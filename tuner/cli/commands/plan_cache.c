@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "db/lookup/lookup.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
@@ -51,4 +52,11 @@ tunelookup_plan *mt_plan_cache_get(mt_plan_cache *cache, const tunelookup_device
     bool is_good = place != SIZE_MAX && cache->items[place].status == TUNELOOKUP_OK;
     if (why) *why = place == SIZE_MAX ? TUNELOOKUP_ERR_NO_MEMORY : cache->items[place].status;
     return is_good ? cache->items[place].plan : NULL;
+}
+
+const char *mt_plan_refuses(const tunelookup_plan *plan, const char *shape_key, const char *variant)
+{
+    const mt_lookup_answers *answers = atomic_load(&plan->answers);
+    int64_t values[TUNELOOKUP_MAX_VALUES];
+    return mt_lookup_parse_shape(&answers->model, shape_key, values) ? mt_lookup_unsafe_on(answers, variant, values) : NULL;
 }

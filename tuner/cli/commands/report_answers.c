@@ -84,12 +84,17 @@ static const char *words_of(const tunelookup_result *result)
     }
 }
 
-static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
+static const tunelookup_plan *plan_of(mt_report_answers *answers, const asking *a, tunelookup_status *why)
 {
     const tunelookup_device device = mt_known_answer_device(&a->query.facts);
     mt_plan_cache *file = a->question->origin == MT_ORIGIN_RECORDED ? &answers->recorded : &answers->measured;
+    return mt_plan_cache_get(file, &device, a->query.kernel, &a->query, why);
+}
+
+static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
+{
     tunelookup_status why;
-    const tunelookup_plan *plan = mt_plan_cache_get(file, &device, a->query.kernel, &a->query, &why);
+    const tunelookup_plan *plan = plan_of(answers, a, &why);
     tunelookup_result result;
     if (why == TUNELOOKUP_ERR_NAMES || why == TUNELOOKUP_ERR_UNKNOWN_KERNEL) {
         *answer = why == TUNELOOKUP_ERR_NAMES ? misnamed : unknown;
@@ -101,13 +106,18 @@ static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *
     return true;
 }
 
+static bool read_store(mt_report_answers *answers)
+{
+    mt_error ignored;
+    if (!answers->is_read) answers->is_read = mt_query_devices(answers->store, NULL, on_device, answers, &ignored) == MT_OK && mt_query_shapes(answers->store, on_shape, answers, &ignored) == MT_OK;
+    return answers->is_read;
+}
+
 static bool ask(void *context, const mt_report_question *question, mt_report_answer *answer)
 {
     mt_report_answers *answers = context;
     asking a = {.question = question};
-    mt_error ignored;
-    if (!answers->is_read && (mt_query_devices(answers->store, NULL, on_device, answers, &ignored) != MT_OK || mt_query_shapes(answers->store, on_shape, answers, &ignored) != MT_OK)) return false;
-    answers->is_read = true;
+    if (!read_store(answers)) return false;
     const mt_report_kinds *kinds = kinds_of(answers, question->kernel, question->kernel_key);
     bool fits = true, is_told = !kinds || put_together(answers, kinds, &a, &fits);
     if (!kinds || (is_told && !fits)) *answer = kinds ? misnamed : unknown;
@@ -116,16 +126,34 @@ static bool ask(void *context, const mt_report_question *question, mt_report_ans
     return is_told;
 }
 
+const char *mt_report_answers_refusal(void *context, const mt_report_question *question, const char *variant)
+{
+    mt_report_answers *answers = context;
+    asking a = {.question = question};
+    bool fits = false;
+    const mt_report_kinds *kinds = read_store(answers) ? kinds_of(answers, question->kernel, question->kernel_key) : NULL;
+    bool is_asked = kinds && put_together(answers, kinds, &a, &fits) && fits;
+    const tunelookup_plan *plan = is_asked ? plan_of(answers, &a, NULL) : NULL;
+    const char *why = plan ? mt_plan_refuses(plan, question->shape_key, variant) : NULL;
+    mt_lookup_query_free(&a.query);
+    return why;
+}
+
 static const char *today(void *context, const char *kernel)
 {
     const mt_report_answers *answers = context;
     return mt_sources_today(&answers->sources, kernel);
 }
 
-mt_status mt_report_answers_open(mt_store *store, mt_report_answers *answers, mt_error *err)
+void mt_report_answers_begin(mt_store *store, mt_report_answers *answers)
 {
     const char *path = mt_store_path(store);
-    *answers = (mt_report_answers){.lookup = {ask, today, answers}, .store = store, .measured = {.path = path}, .recorded = {.path = path, .flags = TUNELOOKUP_RECORDED}};
+    *answers = (mt_report_answers){.lookup = {ask, mt_report_answers_refusal, today, answers}, .store = store, .measured = {.path = path}, .recorded = {.path = path, .flags = TUNELOOKUP_RECORDED}};
+}
+
+mt_status mt_report_answers_open(mt_store *store, mt_report_answers *answers, mt_error *err)
+{
+    mt_report_answers_begin(store, answers);
     return mt_sources_load(store, NULL, &answers->sources, err);
 }
 

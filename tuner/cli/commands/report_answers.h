@@ -24,6 +24,9 @@ typedef struct mt_report_answers {
 } mt_report_answers;
 
 /* Files are opened when the first is asked: of one that the library refuses (others may write to it, say) nothing is told. `store` outlives it. */
+/* As mt_report_lookup.refusal; needs no sources: of a struct that mt_report_answers_begin made. */
+void mt_report_answers_begin(mt_store *store, mt_report_answers *answers);
+const char *mt_report_answers_refusal(void *answers, const mt_report_question *question, const char *variant);
 mt_status mt_report_answers_open(mt_store *store, mt_report_answers *answers, mt_error *err);
 void mt_report_answers_close(mt_report_answers *answers); /* zeroed struct is fine */
 

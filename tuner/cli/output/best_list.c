@@ -29,6 +29,7 @@ static char *notes_of(const mt_measurement_row *row)
         mt_strbuf_addf(&notes, "  (by %s: %s)", mt_objective_name(row->objective), energy);
     }
     if (row->tied_count > 1) mt_strbuf_addf(&notes, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
+    if (row->refusal) mt_strbuf_add(&notes, "  (refused by lookups)");
     if (row->is_programmatic) mt_strbuf_add(&notes, "  (programmatic launch)");
     if (row->library.plugin[0]) add_library(&notes, &row->library);
     return notes.length || notes.failed ? mt_strbuf_take(&notes) : mt_strdup("");

@@ -126,6 +126,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row, const mt_k
     mt_strbuf_add_member(out, "l2", mt_l2_name(outcome->timing.l2));
     mt_strbuf_add_member(out, "outcome", mt_outcome_name(outcome->kind));
     if (outcome->text && *outcome->text) mt_strbuf_add_member(out, "text", outcome->text);
+    if (row->refusal) mt_strbuf_add_member(out, "refused", row->refusal);
     if (terms->per[0]) mt_strbuf_add_member(out, "per", terms->per);
     add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));
     mt_strbuf_add_number(out, "model_floor_us", row->model_floor_ns / 1e3);

@@ -36,7 +36,7 @@ static mt_status judge(const mt_space *space, mt_env *env, size_t i, mt_strbuf *
 mt_status mt_check_default(const mt_space *space, const mt_device_facts *facts, mt_strbuf *why, mt_error *err)
 {
     const mt_spec *spec = mt_space_spec(space);
-    size_t count = spec->default_count ? spec->default_count : 1;
+    size_t count = spec->default_count && !spec->reference_is_default ? spec->default_count : 1;
     mt_env *env = NULL;
     mt_strbuf first = {0}, next = {0};
     mt_status st = mt_env_create(spec, mt_space_shape(space), facts, &env, err);

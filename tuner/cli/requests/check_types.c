@@ -5,32 +5,15 @@
 #include "tuner/base/alloc.h"
 #include "tuner/space/launch/plan.h"
 #include "tuner/space/points/env.h"
-#include "tuner/space/signature/signature.h"
+#include "tuner/space/source/declared.h"
 #include "tuner/space/spec/spec_scope.h"
 
 typedef struct checking {
     const mt_spec *spec;
-    const mt_source *source;
     const mt_env *env;
-    mt_signatures *signatures; /* of each file of the source */
+    mt_declared declared;
     mt_strbuf *out;
 } checking;
-
-/* The kernel of this name, its own or in compiled code; NULL: none, or several, as overloads are and what stands under conditions. *file: where it stands. */
-static const mt_signature *find_kernel(const checking *c, const char *entry, const char **file)
-{
-    const mt_signature *found = NULL;
-    for (size_t i = 0; i < c->source->file_count; i++) {
-        for (size_t k = 0; k < c->signatures[i].count; k++) {
-            const mt_signature *kernel = &c->signatures[i].items[k];
-            if (strcmp(kernel->name, entry) != 0 && (!kernel->symbol || strcmp(kernel->symbol, entry) != 0)) continue;
-            if (found) return NULL;
-            found = kernel;
-            *file = c->source->files[i].path;
-        }
-    }
-    return found && !found->is_template ? found : NULL;
-}
 
 static bool is_wide(mt_dtype dtype)
 {
@@ -47,7 +30,12 @@ static bool is_other(mt_dtype declared, mt_dtype given)
     return is_wide(given) && mt_dtype_bytes(declared) != mt_dtype_bytes(given);
 }
 
-/* What the launch hands over: tensors of the reference's outputs are doubles. */
+static bool is_of_reference(const mt_launch *launch)
+{
+    return launch->algorithm && strcmp(launch->algorithm, "reference") == 0;
+}
+
+/* What the launch hands over: the reference's outputs may be wider. */
 static mt_status dtype_of(const checking *c, const mt_launch *launch, const mt_arg *arg, mt_dtype *dtype, bool *is_known, mt_error *err)
 {
     char *text = NULL;
@@ -56,20 +44,22 @@ static mt_status dtype_of(const checking *c, const mt_launch *launch, const mt_a
     if (mt_scope_knobs_of_text(c->spec, arg->dtype_text)) return MT_OK;
     MT_TRY(mt_env_expand(c->env, arg->dtype_text, &text, err));
     *is_known = mt_dtype_from_name(text, dtype); /* else the launch's plan says it */
-    bool is_reference = launch->algorithm && strcmp(launch->algorithm, "reference") == 0;
-    if (*is_known && is_reference && mt_arg_is_output(arg) && mt_dtype_is_float(*dtype)) *dtype = MT_F64;
+    if (*is_known && is_of_reference(launch) && mt_arg_is_output(arg) && mt_dtype_is_float(*dtype)) *dtype = mt_declared_reference_dtype(&c->declared, c->spec, (size_t)(arg - c->spec->args), *dtype);
 done:
     mt_free(text);
     return st;
 }
 
-static void tell(const checking *c, const mt_arg *arg, mt_dtype dtype, const mt_signature *kernel, size_t place, const char *file)
+static void tell(const checking *c, const mt_launch *launch, const mt_arg *arg, mt_dtype dtype, const mt_signature *kernel, size_t place, const char *file)
 {
     const mt_parameter *p = &kernel->parameters[place];
     mt_place at = mt_spec_place(c->spec, arg->line);
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s %s, but parameter %zu of %s is %s%s %s%s (%s)\n", at.path, at.line, arg->name, arg->kind == MT_ARG_SCALAR ? "a scalar" : "a tensor", mt_dtype_name(dtype), place + 1,
+    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s %s, but parameter %zu of %s is %s%s %s%s (%s)", at.path, at.line, arg->name, arg->kind == MT_ARG_SCALAR ? "a scalar" : "a tensor", arg->dtype_text, place + 1,
                    kernel->name, p->is_const && p->pointers ? "const " : "", p->type, p->pointers ? "*" : "", p->name, file);
+    if (is_of_reference(launch) && mt_arg_is_output(arg) && mt_dtype_is_float(dtype))
+        mt_strbuf_addf(&line, ": expected double *%s, which the reference of a floating output writes%s", p->name, arg->role == MT_ROLE_OUT ? ", or the output's own type or float" : ", or the output's own type");
+    mt_strbuf_add_char(&line, '\n');
     if (!line.failed && !strstr(mt_strbuf_text(c->out), mt_strbuf_text(&line))) mt_strbuf_add(c->out, mt_strbuf_text(&line));
     c->out->failed = c->out->failed || line.failed;
     mt_strbuf_free(&line);
@@ -81,11 +71,11 @@ static mt_status check_argument(const checking *c, const mt_launch *launch, size
     const mt_parameter *p = &kernel->parameters[i];
     mt_dtype declared, given;
     bool is_known, is_tensor = arg->kind == MT_ARG_TENSOR;
-    if (arg->kind == MT_ARG_TENSORMAP || p->is_alias || p->lanes != 1 || p->pointers > 1 || !p->dtype || !mt_dtype_from_name(p->dtype, &declared)) return MT_OK;
+    if (arg->kind == MT_ARG_TENSORMAP || p->lanes != 1 || !mt_declared_dtype(p, &declared)) return MT_OK;
     mt_status st = dtype_of(c, launch, arg, &given, &is_known, err);
     if (st != MT_OK || !is_known) return st;
     bool is_scalar_other = mt_dtype_is_float(declared) != mt_dtype_is_float(given);
-    if (is_tensor != (p->pointers == 1) || (is_tensor ? is_other(declared, given) : is_scalar_other)) tell(c, arg, given, kernel, i, file);
+    if (is_tensor != (p->pointers == 1) || (is_tensor ? is_other(declared, given) : is_scalar_other)) tell(c, launch, arg, given, kernel, i, file);
     return MT_OK;
 }
 
@@ -93,7 +83,7 @@ static mt_status check_argument(const checking *c, const mt_launch *launch, size
 static mt_status check_launch(const checking *c, const mt_launch *launch, const char *entry, mt_error *err)
 {
     const char *file = NULL;
-    const mt_signature *kernel = entry ? find_kernel(c, entry, &file) : NULL;
+    const mt_signature *kernel = entry ? mt_declared_kernel(&c->declared, entry, &file) : NULL;
     mt_status st = MT_OK;
     for (size_t i = 0; st == MT_OK && kernel && kernel->parameter_count == launch->arg_count && i < launch->arg_count; i++) st = check_argument(c, launch, i, kernel, file, err);
     return st;
@@ -108,7 +98,7 @@ static mt_status check_launches(const checking *c, mt_error *err)
             const mt_algorithm *algorithm = &c->spec->algorithms[k];
             if (mt_plan_takes_launch(c->spec, launch, algorithm->name)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : algorithm->entry, err));
         }
-        if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : c->spec->reference, err));
+        if (is_of_reference(launch)) MT_TRY(check_launch(c, launch, launch->entry ? launch->entry : c->spec->reference, err));
     }
 done:
     return st;
@@ -118,15 +108,13 @@ mt_status mt_check_types(const mt_spec *spec, const mt_shape *shape, const mt_de
 {
     mt_status st;
     mt_env *env = NULL;
-    checking c = {.spec = spec, .source = source, .signatures = mt_alloc(source->file_count, sizeof *c.signatures), .out = out};
-    if (!c.signatures) return mt_no_memory("check", err);
+    checking c = {.spec = spec, .out = out};
     MT_TRY(mt_env_create(spec, shape, facts, &env, err));
     c.env = env;
-    for (size_t i = 0; i < source->file_count; i++) MT_TRY(mt_signatures_read(source->files[i].text, &c.signatures[i], err));
+    MT_TRY(mt_declared_read(source, &c.declared, err));
     st = check_launches(&c, err);
 done:
-    for (size_t i = 0; i < source->file_count; i++) mt_signatures_free(&c.signatures[i]);
-    mt_free(c.signatures);
+    mt_declared_free(&c.declared);
     mt_env_free(env);
     return st;
 }

@@ -1,4 +1,4 @@
-/* What `msda-tune check` warns of before compiling: arguments of another type than the kernel's declaration has. A GPU would read the same bytes as something else. */
+/* What `msda-tune check` refuses before compiling: arguments of another type than the kernel's declaration has. A GPU would read the same bytes as something else. */
 #ifndef MT_CLI_REQUESTS_CHECK_TYPES_H
 #define MT_CLI_REQUESTS_CHECK_TYPES_H
 

@@ -295,7 +295,7 @@ static mt_status parse_membership(mt_expr_parser *p, mt_operand *left)
     const mt_operand named = *left;
     if (p->items.failed) return MT_OK; /* told at the end */
     const mt_item name = p->items.list[left->first];
-    if (!left->is_identifier) return mt_expr_fail(p, column, "'in' stands behind a name: expected one, as in BLOCK in (64, 128)");
+    if (!left->is_identifier) return mt_expr_fail(p, column, "'in' stands behind a name alone: expected one, as in BLOCK in (64, 128); give what you compute a name in [let], or write == and || out");
     advance(p);
     if (!take_symbol(p, "(")) return fail_expected(p, "'(' and a list of values, as in BLOCK in (64, 128)");
     size_t jump = 0;

@@ -21,6 +21,7 @@ static mt_status default_point(const mt_space *space, size_t variant, mt_walker 
     return MT_OK;
 }
 
+/* The expression stands in front of the point, which may be long. */
 static mt_status fail_by(const mt_space *space, const mt_check *check, const char *which, const mt_point *point, mt_error *err)
 {
     const mt_spec *spec = space->spec;
@@ -35,9 +36,8 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const cha
         snprintf(what, sizeof what, "%s %s of shape %s", which, text ? text : "?", space->shape->name);
     }
     mt_place place = mt_spec_place(spec, check->expr->line);
-    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] excludes %s on %s: %s%s%s", place.path, place.line,
-                           is_constraint ? "constraint" : "algorithm",
-                           name, what, space->facts.name, why, *why ? ": " : "", check->expr->source);
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] %s%s%s%s excludes %s on %s", place.path, place.line, is_constraint ? "constraint" : "algorithm", name,
+                           check->expr->source, *why ? " (" : "", why, *why ? ")" : "", what, space->facts.name);
     mt_free(text);
     return st;
 }

@@ -20,7 +20,7 @@ typedef struct reader {
 
 /* ---- types ---- */
 
-static void find_dtype(mt_parameter *parameter)
+const char *mt_signature_dtype(const char *type, int *lanes)
 {
     static const struct {
         const char *type, *dtype;
@@ -32,12 +32,13 @@ static void find_dtype(mt_parameter *parameter)
         {"unsigned int", "u32", 1}, {"unsigned", "u32", 1}, {"uint32_t", "u32", 1}, {"uint2", "u32", 2}, {"uint4", "u32", 4}, {"long", "i64", 1}, {"long long", "i64", 1}, {"int64_t", "i64", 1},
         {"unsigned long", "u64", 1}, {"unsigned long long", "u64", 1}, {"uint64_t", "u64", 1}, {"size_t", "u64", 1},
     };
-    parameter->lanes = 1;
+    *lanes = 1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(parameter->type, known[i].type) != 0) continue;
-        parameter->dtype = known[i].dtype;
-        parameter->lanes = known[i].lanes;
+        if (strcmp(type, known[i].type) != 0) continue;
+        *lanes = known[i].lanes;
+        return known[i].dtype;
     }
+    return NULL;
 }
 
 /* "int unsigned" and "long int" in the order that one says them. */
@@ -108,7 +109,7 @@ static void join(const mt_code_word *words, size_t count, mt_strbuf *out)
 static mt_status find_type(const reader *r, mt_parameter *parameter, mt_error *err)
 {
     enum { MOST_NAMES = 4 };
-    find_dtype(parameter);
+    parameter->dtype = mt_signature_dtype(parameter->type, &parameter->lanes);
     for (int i = 0; i < MOST_NAMES && !parameter->dtype; i++) {
         char *alias = find_alias(r, parameter->type);
         if (!alias) break;
@@ -122,7 +123,7 @@ static mt_status find_type(const reader *r, mt_parameter *parameter, mt_error *e
         mt_free(parameter->type);
         parameter->type = copy;
         parameter->is_alias = true;
-        find_dtype(parameter);
+        parameter->dtype = mt_signature_dtype(parameter->type, &parameter->lanes);
     }
     return MT_OK;
 }
@@ -225,8 +226,9 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
     bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
     if (!is_more) return mt_no_memory("signature", err);
     for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end;) {
-        bool is_row = mt_code_is(before[0], ".") && mt_code_is(word, "y") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
-        signature->has_rows = signature->has_rows || is_row;
+        bool is_place = mt_code_is(before[0], ".") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
+        signature->has_rows = signature->has_rows || (is_place && mt_code_is(word, "y"));
+        signature->has_planes = signature->has_planes || (is_place && mt_code_is(word, "z"));
         signature->has_dynamic_smem = signature->has_dynamic_smem || (mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__"));
         note_word(at, before, word, signature, is_more);
         memmove(before + 1, before, 2 * sizeof *before);

@@ -24,7 +24,7 @@ typedef struct mt_signature {
     char *name;
     char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
     bool is_template;
-    bool has_rows;        /* the body asks for threadIdx.y or blockIdx.y */
+    bool has_rows, has_planes; /* the body asks for threadIdx.y or blockIdx.y, for their z */
     bool has_dynamic_smem; /* … and for extern __shared__ memory */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
 } mt_signature;
@@ -36,6 +36,9 @@ typedef struct mt_signatures {
 /* In the order of the source; a declaration whose definition comes later counts once. Free with mt_signatures_free, also after an error. */
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err);
 void mt_signatures_free(mt_signatures *signatures);
+
+/* What search spaces call a type, "f32" of float4, with *lanes = 4; NULL: not one of them, *lanes = 1. */
+const char *mt_signature_dtype(const char *type, int *lanes);
 
 /* The function's name in compiled code, by the Itanium C++ ABI; mt_free. NULL: one of its parameters' types is not known here, or memory ran out. */
 char *mt_signature_mangle(const mt_signature *signature);

@@ -25,7 +25,7 @@ static void blank(char *from, const char *to)
         if (*from != '\n') *from = ' ';
 }
 
-char *mt_code_bare(const char *source)
+static char *without(const char *source, bool directives)
 {
     char *code = mt_strdup(source);
     bool begins_line = true;
@@ -34,13 +34,23 @@ char *mt_code_bare(const char *source)
         bool is_comment = *at == '/' && (at[1] == '/' || at[1] == '*');
         if (is_comment) end = code + (comment_end(at) - code);
         else if (*at == '"' || *at == '\'') end = code + (mt_text_literal_end(at) - code);
-        else if (*at == '#' && begins_line) end = code + (directive_end(at) - code);
-        if (is_comment || (*at == '#' && begins_line)) blank(at, end);
+        else if (directives && *at == '#' && begins_line) end = code + (directive_end(at) - code);
+        if (is_comment || (directives && *at == '#' && begins_line)) blank(at, end);
         else if (*at == '\n') begins_line = true;
         else if (*at != ' ' && *at != '\t') begins_line = false;
         at = end;
     }
     return code;
+}
+
+char *mt_code_bare(const char *source)
+{
+    return without(source, true);
+}
+
+char *mt_code_uncommented(const char *source)
+{
+    return without(source, false);
 }
 
 static bool is_letter(char c)

@@ -19,5 +19,7 @@ const char *mt_code_skip(const char **at, char open, char close);
 
 /* `source` without comments and directives, which become blanks, so that places stay; mt_free. */
 char *mt_code_bare(const char *source);
+/* The same with its directives. */
+char *mt_code_uncommented(const char *source);
 
 #endif

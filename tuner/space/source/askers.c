@@ -171,26 +171,12 @@ static bool is_same(const char *word, size_t length, const char *other, size_t o
     return length == other_length && strncmp(word, other, length) == 0;
 }
 
-/* Of the macro whose name ends at `parameters`, "(x, y) …". */
-static bool is_parameter(const char *parameters, const char *word, size_t length)
-{
-    if (!parameters || *parameters != '(') return false;
-    if (is_same(word, length, "__VA_ARGS__", 11)) return true;
-    mt_directive one;
-    for (const char *at = parameters + 1; *(at = mt_directive_blanks(at)) && *at != ')' && *at != '\n'; at = one.length ? one.rest : at + 1) {
-        one.length = 0;
-        if (isalpha((unsigned char)*at) || *at == '_') mt_directive_name(at, &one);
-        if (one.length && is_same(one.name, one.length, word, length)) return true;
-    }
-    return false;
-}
-
 /* All definitions of the word stand for names alone. A word that no macro of the user's has stays what it is; __FILE__ is what a #line says. */
 static bool stands_for_names(const mt_askers *self, const mt_directive *word, const char *parameters, int *looked_up)
 {
     size_t count;
     if (is_same(word->name, word->length, "__FILE__", 8) || is_same(word->name, word->length, "__BASE_FILE__", 13)) return false;
-    if (is_parameter(parameters, word->name, word->length)) return true;
+    if (mt_directive_is_parameter(parameters, word->name, word->length)) return true;
     const mt_definition *all = mt_askers_definitions(self, word->name, word->length, &count);
     for (size_t i = 0; i < count; i++)
         if (++*looked_up > MOST_MACROS || all[i].body[0] == '(' || !is_name_only(self, all[i].body, '\n', NULL, looked_up)) return false;
@@ -208,7 +194,7 @@ static bool stays(const mt_askers *self, const mt_directive *file, const char *p
         if (!isalpha((unsigned char)*at) && *at != '_') continue;
         mt_directive_name(at, &word);
         mt_askers_definitions(self, word.name, word.length, &count);
-        if (count || is_parameter(parameters, word.name, word.length)) return false;
+        if (count || mt_directive_is_parameter(parameters, word.name, word.length)) return false;
     }
     return true;
 }

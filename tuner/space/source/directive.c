@@ -189,6 +189,18 @@ bool mt_directive_name(const char *at, mt_directive *found)
     return *found->rest++ == (found->form == '<' ? '>' : '"');
 }
 
+bool mt_directive_is_parameter(const char *parameters, const char *word, size_t length)
+{
+    if (!parameters || *parameters != '(') return false;
+    if (is_the_word(word, length, "__VA_ARGS__")) return true;
+    for (const char *at = parameters + 1; *(at = mt_directive_blanks(at)) && *at != ')' && *at != '\n';) {
+        size_t letters = word_length(at);
+        if (letters && letters == length && strncmp(at, word, length) == 0) return true;
+        at += letters ? letters : 1;
+    }
+    return false;
+}
+
 bool mt_directive_leads_out(const char *name, size_t length)
 {
     return (length >= 3 && strncmp(name, "../", 3) == 0) || memmem(name, length, "/../", 4);

@@ -51,6 +51,8 @@ bool mt_directive_asks_in(const mt_directive_walk *walk, const char *line);
 
 /* The file or macro that begins at `at`, of a joined text: form, name, length and rest. False: something else does. */
 bool mt_directive_name(const char *at, mt_directive *found);
+/* Whether the word is a parameter of the macro whose name ends at `parameters`, "(x, y) …"; NULL: there is no macro. */
+bool mt_directive_is_parameter(const char *parameters, const char *word, size_t length);
 /* Whether the file's name leads out of a folder, so that a compiler that has other folders finds something else by it. */
 bool mt_directive_leads_out(const char *name, size_t length);
 /* Behind the blanks and comments at `at`, within its line. */

@@ -48,7 +48,20 @@ void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *where, const 
     mt_strbuf_free(&names);
 }
 
+/* What constraints and lets read: numbers of a limit, most often, that stand among the knobs. */
+static uint64_t knobs_of_conditions(const mt_spec *spec)
+{
+    uint64_t knobs = 0;
+    for (size_t i = 0; i < spec->constraint_count; i++) knobs |= mt_scope_knobs(spec, &spec->constraints[i].expr);
+    for (size_t i = 0; i < spec->algorithm_count; i++)
+        if (spec->algorithms[i].has_requires) knobs |= mt_scope_knobs(spec, &spec->algorithms[i].requires_expr);
+    return knobs;
+}
+
 void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text)
 {
-    mt_idle_tell(spec, idle, "", "neither the source nor a launch, an argument or an option", text);
+    uint64_t limits = idle & knobs_of_conditions(spec);
+    mt_idle_tell(spec, idle & ~limits, "", "neither the source nor a launch, an argument or an option", text);
+    if (limits && idle & ~limits) mt_strbuf_add(text, "; ");
+    mt_idle_tell(spec, limits, " in the code", "a constraint alone", text); /* a knob of one value that limits others is a number for [let] */
 }

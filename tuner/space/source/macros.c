@@ -187,6 +187,7 @@ mt_status mt_options_variant(const mt_env *env, mt_options *options, mt_error *e
     }
     sort_macros(options);
     MT_TRY(add_words(env, spec->options, options, err));
+    options->kernel_count = options->count;
     MT_TRY(add_words(env, variant->options, options, err));
     MT_TRY(mt_macros_check(env, NULL, options, err));
 done:
@@ -216,6 +217,7 @@ mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_
     MT_TRY(mt_options_add(options, "-DMT_SUPPORT=1", err));
     sort_macros(options);
     MT_TRY(add_words(defaults, spec->options, options, err));
+    options->kernel_count = options->count;
     if (spec->reference_is_default) MT_TRY(add_words(defaults, spec->algorithms[0].options, options, err));
     MT_TRY(mt_macros_check(defaults, workload, options, err));
 done:

@@ -8,6 +8,7 @@ typedef struct mt_options {
     char **items;
     size_t count;
     size_t macro_count; /* the first so many are macros of knobs, shape and workload, which must be in effect */
+    size_t kernel_count; /* and up to here [kernel]'s; behind them come the algorithm's */
 } mt_options;
 
 /* For the point set in the environment: knobs, baked shape values, [kernel] and [variant] options. No -arch, and nothing that names a folder or a header: mt_source holds what they lead to. A macro that is defined

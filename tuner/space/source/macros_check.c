@@ -45,7 +45,18 @@ static void add_settings(const char *prefix, const char *kind, const mt_setting 
     }
 }
 
-static mt_status refuse(const mt_env *env, const mt_workload *workload, const char *macro, const char *one, const char *other, bool is_written, mt_error *err)
+/* Of the options that are written, kernel's and algorithm's; the tool's own macros are told by what they are made of. */
+static void add_written(const char *algorithm, const mt_options *options, size_t which, mt_strbuf *owners)
+{
+    mt_strbuf section = {0};
+    if (which < options->macro_count) return;
+    if (which >= options->kernel_count) mt_strbuf_addf(&section, "[algorithm %s] options", algorithm);
+    add_owner(owners, options->items[which], " of ", section.length ? mt_strbuf_text(&section) : "[kernel] options");
+    mt_strbuf_free(&section);
+}
+
+/* `one` and `other`: which of the options. */
+static mt_status refuse(const mt_env *env, const mt_workload *workload, const mt_options *options, const char *macro, size_t one, size_t other, mt_error *err)
 {
     const mt_spec *spec = mt_env_spec(env);
     const mt_shape *shape = mt_env_shape(env);
@@ -53,8 +64,10 @@ static mt_status refuse(const mt_env *env, const mt_workload *workload, const ch
     add_knobs(spec, macro, &owners);
     add_settings("SHAPE_", "shape value", shape->settings, shape->setting_count, macro, &owners);
     if (workload) add_settings("WORKLOAD_", "workload value", workload->settings, workload->setting_count, macro, &owners);
-    if (is_written) add_owner(&owners, other, " of ", "options");
-    mt_status st = MT_FAIL(err, MT_ERR_SPEC, "%s: macro %s has two values, %s and %s: %s; expected different names", spec->path, macro, one, other, mt_strbuf_text(&owners));
+    const char *algorithm = spec->algorithms[mt_env_level(env, 0)].name;
+    add_written(algorithm, options, one, &owners);
+    add_written(algorithm, options, other, &owners);
+    mt_status st = MT_FAIL(err, MT_ERR_SPEC, "%s: macro %s has two values, %s and %s: %s; expected different names", spec->path, macro, options->items[one], options->items[other], mt_strbuf_text(&owners));
     mt_strbuf_free(&owners);
     return st;
 }
@@ -66,22 +79,14 @@ static bool same_value(const char *one, const char *other)
     return strcmp(*one ? one : "1", *other ? other : "1") == 0;
 }
 
-/* The definition of the same macro among the tool's own ones, or NULL. */
-static const char *own_twin(const mt_options *options, const char *name, size_t length)
-{
-    for (size_t i = 0; i < options->macro_count; i++)
-        if (strncmp(options->items[i] + 2, name, length) == 0 && options->items[i][2 + length] == '=') return options->items[i];
-    return NULL;
-}
-
-static mt_status compare(const mt_env *env, const mt_workload *workload, const char *one, const char *other, bool is_written, mt_error *err)
+static mt_status compare(const mt_env *env, const mt_workload *workload, const mt_options *options, size_t one, size_t other, mt_error *err)
 {
     size_t length, other_length;
-    const char *value, *other_value, *name = mt_word_macro(one, &length, &value), *other_name = mt_word_macro(other, &other_length, &other_value);
+    const char *value, *other_value, *name = mt_word_macro(options->items[one], &length, &value), *other_name = mt_word_macro(options->items[other], &other_length, &other_value);
     if (!name || !other_name || length != other_length || strncmp(name, other_name, length) != 0 || same_value(value, other_value)) return MT_OK;
     mt_strbuf macro = {0};
     mt_strbuf_add_bytes(&macro, name, length);
-    mt_status st = refuse(env, workload, mt_strbuf_text(&macro), one, other, is_written, err);
+    mt_status st = refuse(env, workload, options, mt_strbuf_text(&macro), one, other, err);
     mt_strbuf_free(&macro);
     return st;
 }
@@ -89,12 +94,12 @@ static mt_status compare(const mt_env *env, const mt_workload *workload, const c
 mt_status mt_macros_check(const mt_env *env, const mt_workload *workload, const mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 1; i < options->macro_count; i++) MT_TRY(compare(env, workload, options->items[i - 1], options->items[i], false, err)); /* sorted */
+    for (size_t i = 1; i < options->macro_count; i++) MT_TRY(compare(env, workload, options, i - 1, i, err)); /* sorted */
     for (size_t i = options->macro_count; i < options->count; i++) {
         size_t length;
-        const char *value, *name = mt_word_macro(options->items[i], &length, &value), *twin = name ? own_twin(options, name, length) : NULL;
-        if (twin) MT_TRY(compare(env, workload, twin, options->items[i], true, err));
-        for (size_t k = options->macro_count; name && k < i; k++) MT_TRY(compare(env, workload, options->items[k], options->items[i], true, err));
+        const char *value;
+        bool is_macro = mt_word_macro(options->items[i], &length, &value);
+        for (size_t k = 0; is_macro && k < i; k++) MT_TRY(compare(env, workload, options, k, i, err));
     }
 done:
     return st;

@@ -15,26 +15,45 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const mt_source_file *const *)a)->name, (*(const mt_source_file *const *)b)->name);
 }
 
-/* With another expected output an old verdict says nothing. */
-static mt_status add_expected(const mt_spec *spec, mt_strbuf *text, mt_error *err)
+/* `where`: what names the file in the search space; `what`: what it is in the key. */
+static mt_status add_contents(const char *path, mt_place place, const char *where, const char *what, mt_strbuf *text, mt_error *err)
 {
     char *bytes = NULL;
     size_t count = 0;
-    if (!spec->reference_file) return MT_OK;
-    mt_status st = mt_file_read(spec->reference_file, 0, &bytes, &count, err);
-    mt_place place = mt_spec_place(spec, spec->reference_line);
-    if (st != MT_OK) return mt_error_prefix(err, st, "%s:%d: [kernel] reference", place.path, place.line);
+    mt_status st = mt_file_read(path, 0, &bytes, &count, err);
+    if (st != MT_OK) return mt_error_prefix(err, st, "%s:%d: [%s", place.path, place.line, where);
     mt_hash hash = mt_hash_bytes(bytes, count);
-    mt_strbuf_addf(text, "expected %s\n", hash.hex);
+    mt_strbuf_addf(text, "%s %s\n", what, hash.hex);
     mt_free(bytes);
     return MT_OK;
+}
+
+/* With another expected output an old verdict says nothing, and with another input an old time may not. */
+static mt_status add_files(const mt_spec *spec, mt_strbuf *text, mt_error *err)
+{
+    mt_strbuf where = {0};
+    mt_status st = MT_OK;
+    if (spec->reference_file) MT_TRY(add_contents(spec->reference_file, mt_spec_place(spec, spec->reference_line), "kernel] reference", "expected", text, err));
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const mt_arg *arg = &spec->args[i];
+        if (!arg->init_file) continue;
+        mt_strbuf_clear(&where);
+        mt_strbuf_addf(&where, "arg %s] init", arg->name);
+        MT_TRY(add_contents(arg->init_file, mt_spec_place(spec, arg->line), mt_strbuf_text(&where), arg->name, text, err));
+    }
+done:
+    mt_strbuf_free(&where);
+    return st;
 }
 
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = { 0 };
-    mt_status st = add_expected(spec, &text, err);
-    if (st != MT_OK) return st;
+    mt_status st = add_files(spec, &text, err);
+    if (st != MT_OK) {
+        mt_strbuf_free(&text);
+        return st;
+    }
     char *semantics = mt_spec_semantics(spec), *options = mt_words_without_files(spec->options);
     const mt_source_file **sorted = mt_alloc(source->file_count, sizeof *sorted);
     if (semantics && options && sorted) {

@@ -12,6 +12,7 @@
 #include "tuner/base/text.h"
 #include "tuner/space/source/directive.h"
 #include "tuner/space/source/option_words.h"
+#include "tuner/space/source/toolkit_asks.h"
 
 enum { MOST_FILES = 1000, MOST_BYTES = 64 << 20 }; /* of headers: beyond, looking costs more than it saves */
 
@@ -39,6 +40,7 @@ struct mt_visible {
     mt_strbuf read;          /* their names and contents, hashed one by one */
     bool reads_more;         /* a macro names a header, or there are too many: the folders count as a whole */
     mt_hash digest;
+    mt_toolkit_asks asks;
 };
 
 static bool is_word(char c)
@@ -230,13 +232,16 @@ static mt_status read_folder(mt_visible *self, const char *folder, mt_error *err
         char *path = mt_path_join(folder, paths[i]), *text = NULL;
         size_t length;
         mt_error ignored;
-        if (st == MT_OK && path && mt_file_read(path, 0, &text, &length, &ignored) == MT_OK) add_to_digest(&self->read, paths[i], text, length);
+        if (st == MT_OK && path && mt_file_read(path, 0, &text, &length, &ignored) == MT_OK) {
+            add_to_digest(&self->read, paths[i], text, length);
+            st = mt_toolkit_asks_add(&self->asks, text, err);
+        }
         mt_free(text);
         mt_free(path);
         mt_free(paths[i]);
     }
     mt_free(paths);
-    return self->read.failed ? mt_no_memory("macros of the source", err) : st;
+    return st == MT_OK && self->read.failed ? mt_no_memory("macros of the source", err) : st;
 }
 
 static mt_status make_digest(mt_visible *self, mt_error *err)
@@ -257,6 +262,12 @@ bool mt_visible_counts(const mt_visible *self, const char *path)
     bool is_there = stat(path, &info) == 0, counts = false;
     for (size_t i = 0; i < self->header_count && is_there && !counts; i++) counts = self->headers[i].inode == info.st_ino && self->headers[i].device == info.st_dev;
     return counts;
+}
+
+char *const *mt_visible_asked(const mt_visible *self, size_t *count)
+{
+    *count = self->asks.macros.count;
+    return self->asks.macros.items;
 }
 
 void mt_visible_forget_code(mt_visible *self)
@@ -285,7 +296,9 @@ mt_status mt_visible_create(const mt_source *source, const char *const *folders,
         goto done;
     }
     self->sees_all = strstr(mt_strbuf_text(&self->code), "##") != NULL; /* of the toolkit's own pastings none makes a knob's name */
+    size_t own = self->code.length;
     MT_TRY(follow_includes(self, source, err));
+    MT_TRY(mt_toolkit_asks_add(&self->asks, mt_strbuf_text(&self->code) + own, err));
     self->sees_all |= self->reads_more;
     MT_TRY(make_digest(self, err));
     *visible = self;
@@ -371,5 +384,6 @@ void mt_visible_free(mt_visible *self)
     mt_free(self->headers);
     mt_strbuf_free(&self->code);
     mt_strbuf_free(&self->read);
+    mt_toolkit_asks_free(&self->asks);
     mt_free(self);
 }

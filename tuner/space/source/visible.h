@@ -17,6 +17,8 @@ mt_status mt_visible_create(const mt_source *source, const char *const *folders,
 const mt_hash *mt_visible_headers(const mt_visible *visible);
 /* Whether that file of the folders is in the digest, however its path is spelled. */
 bool mt_visible_counts(const mt_visible *visible, const char *path);
+/* The macros that these headers ask for files through (toolkit_asks.h): *count names. */
+char *const *mt_visible_asked(const mt_visible *visible, size_t *count);
 /* Frees what only mt_visible_filter needs, which from then on takes nothing out. */
 void mt_visible_forget_code(mt_visible *visible);
 /* Takes -D options out that the source can't see; the order of the others stays. Without memory to decide an option stays. */

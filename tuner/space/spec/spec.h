@@ -78,7 +78,7 @@ static inline bool mt_swizzle_exists(int64_t bytes)
 }
 
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
-typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP } mt_init_kind;
+typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP, MT_INIT_FILE } mt_init_kind;
 
 /* What a scalar of dtype u8 was written as. */
 typedef enum mt_byte_type { MT_BYTE_NONE, MT_BYTE_BOOL, MT_BYTE_E4M3, MT_BYTE_E5M2 } mt_byte_type;
@@ -98,7 +98,7 @@ typedef struct mt_arg {
     mt_init_kind init;
     double init_a, init_b;    /* uniform(a,b), normal(mean,sd); a ramp: the first value and the step: iota is 0, 1; constant(x) is x, 0 */
     mt_expr_list init_bounds; /* uniform's, where they are expressions of the shape: then a and b mean nothing. 0 or 2 */
-    char *init_kernel;
+    char *init_kernel, *init_file; /* of kernel(NAME); of file:PATH.npy */
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, atol;
     double may_differ;        /* integers: the share of elements that may differ from the reference; 0 = rtol, worst and atol say what may */

@@ -142,6 +142,11 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
     mt_arg *arg = object;
     char word[32], inside[256];
     bool ok = cut_call(value, word, sizeof word, inside, sizeof inside), has_bounds = false;
+    if (strncmp(value, "file:", 5) == 0 && value[5]) {
+        arg->init = MT_INIT_FILE;
+        arg->init_file = mt_reader_resolve(reader, entry->line, value + 5);
+        return arg->init_file ? MT_OK : mt_reader_no_memory(reader, err);
+    }
     if (ok && strcmp(word, "uniform") == 0 && !two_numbers(inside, &arg->init_a, &arg->init_b)) {
         arg->init = MT_INIT_UNIFORM;
         mt_status st = parse_bounds(reader, entry->line, inside, &arg->init_bounds, &has_bounds, err);
@@ -167,8 +172,7 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
         arg->init = MT_INIT_KERNEL;
         if (!(arg->init_kernel = mt_strdup(inside))) return mt_reader_no_memory(reader, err);
     } else {
-        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, iota, constant(VALUE), uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)%s", value,
-                              strncmp(value, "file", 4) == 0 ? "; a file comes with tune --input NAME=FILE.npy" : "");
+        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, iota, constant(VALUE), uniform(LOW, HIGH), normal(MEAN, SD), kernel(NAME) or file:PATH.npy", value);
     }
     return MT_OK;
 }

@@ -54,6 +54,7 @@ static void free_arg(mt_arg *arg)
     mt_free(arg->dtype_text);
     mt_expr_list_free(&arg->init_bounds);
     mt_free(arg->init_kernel);
+    mt_free(arg->init_file);
     mt_free(arg->constant);
     mt_free(arg->loop);
     mt_expr_list_free(&arg->shape);

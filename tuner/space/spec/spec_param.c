@@ -3,6 +3,7 @@
 #include "tuner/space/spec/spec_scope.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -132,8 +133,39 @@ static bool next_number(const number_range *range, int64_t *number)
     return true;
 }
 
+/* "range(32, 1024+1, 32)" of Python, whose end is not among the numbers: adds what it is here. The end may be a sum. */
+static bool add_range_of_python(const char *item, mt_strbuf *out)
+{
+    long long numbers[3] = {0, 0, 1}, last;
+    size_t count = 0;
+    const char *at = strstr(item, "range(");
+    if (!at) return false;
+    for (at += strlen("range("); count < 3; at++) {
+        char *end;
+        numbers[count] = strtoll(at, &end, 10);
+        if (end == at) return false;
+        for (at = end + strspn(end, " "); *at == '+' || *at == '-'; at = end + strspn(end, " ")) {
+            long long more = strtoll(at + 1 + strspn(at + 1, " "), &end, 10);
+            if (end == at + 1 || (*at == '+' ? __builtin_add_overflow(numbers[count], more, &numbers[count]) : __builtin_sub_overflow(numbers[count], more, &numbers[count]))) return false;
+        }
+        count++;
+        if (*at != ',') break;
+    }
+    if (count == 1) numbers[1] = numbers[0], numbers[0] = 0;
+    if (*at != ')' || numbers[2] < 1 || numbers[0] < 0 || numbers[1] <= numbers[0]) return false;
+    last = numbers[0] + (numbers[1] - 1 - numbers[0]) / numbers[2] * numbers[2];
+    mt_strbuf_addf(out, numbers[2] == 1 ? "%lld..%lld" : "%lld..%lld step %lld", numbers[0], last, numbers[2]);
+    return true;
+}
+
 static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const char *item, mt_error *err)
 {
+    mt_strbuf range = {0};
+    if (add_range_of_python(entry->value, &range)) {
+        mt_status st = mt_reader_fail(reader, err, entry->line, "values: `%s` is Python's; expected %s, whose last number is a value, too", item, mt_strbuf_text(&range));
+        mt_strbuf_free(&range);
+        return st;
+    }
     const char *advice = "expected all values of one kind";
     if (*item == '[' || *item == '(' || *item == '{') advice = "expected a list without brackets";
     else if (strchr(item, '^')) advice = "expected powers of one base, 2^5..2^10, that fit into 64 bits";

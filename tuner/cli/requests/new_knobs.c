@@ -1,0 +1,131 @@
+#include "tuner/cli/requests/new_knobs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tuner/base/text.h"
+
+enum { MOST_VALUES = MT_OPEN_MACRO_COMPARED + 2 };
+
+/* Values of a knob, each once, rising. */
+typedef struct list {
+    long values[MOST_VALUES];
+    size_t count;
+} list;
+
+static void add(list *to, long value)
+{
+    size_t place = 0;
+    while (place < to->count && to->values[place] < value) place++;
+    if (to->count == MOST_VALUES || (place < to->count && to->values[place] == value)) return;
+    memmove(to->values + place + 1, to->values + place, (to->count++ - place) * sizeof *to->values);
+    to->values[place] = value;
+}
+
+static void add_powers(list *to, long from, long last)
+{
+    for (long value = from; value <= last; value *= 2) add(to, value);
+}
+
+/* 0 to 2: the threads of a block along x (or all of them), y, z; -1: something else, such as WORK_PER_THREAD, blocks_per_sm, or BLOCK_M, which is a tile. */
+static int axis_of(const char *name)
+{
+    size_t length = strlen(name);
+    char last = length > 2 && name[length - 2] == '_' ? name[length - 1] | 0x20 : '\0';
+    if ((!strcasestr(name, "block") && !strcasestr(name, "thread")) || strcasestr(name, "per_") || strcasestr(name, "unroll")) return -1;
+    return !last ? 0 : last >= 'x' && last <= 'z' ? last - 'x' : -1;
+}
+
+static bool is_power(long value)
+{
+    return value > 0 && (value & (value - 1)) == 0;
+}
+
+/* Arrays in shared memory most often grow with the knobs, and have 48 KiB. */
+static void choose_threads(const mt_open_macro *macro, int axis, bool has_shared, list *to)
+{
+    if (macro->value > 0 && macro->value % 32 != 0) add_powers(to, is_power(macro->value) && macro->value > 1 ? macro->value / 2 : macro->value, macro->value);
+    else if (axis == 0) add_powers(to, 32, has_shared ? 128 : macro->value < 0 ? 256 : 1024);
+    else if (axis == 1) add_powers(to, 1, has_shared ? 4 : 8);
+    else add(to, 1);
+}
+
+static void choose_number(long value, bool has_shared, list *to)
+{
+    bool may_differ = value <= 1 || (is_power(value) && value <= 1024); /* else a size */
+    if (may_differ && value > 1) add(to, value / 2);
+    if (may_differ && (value <= 1 || !has_shared)) add(to, value ? 2 * value : 1);
+}
+
+/* What stands behind the line, where it is a guess. */
+static const char *choose_values(const mt_open_macro *macro, bool has_shared, list *to)
+{
+    int axis = axis_of(macro->name);
+    if (macro->value >= 0) add(to, macro->value);
+    if (macro->is_of_types) {
+        if (!to->count && macro->compared_count) add(to, macro->compared[0]);
+        return "it chooses a type, which [args] name";
+    }
+    for (size_t i = 0; i < macro->compared_count; i++) add(to, macro->compared[i]);
+    if (macro->is_unroll || (strcasestr(macro->name, "unroll") && macro->value != 0)) add_powers(to, 1, 4);
+    else if (macro->compared_count == 1 && to->count == 1) add(to, macro->compared[0] ? 0 : 1);
+    else if (!macro->compared_count && axis >= 0) choose_threads(macro, axis, has_shared, to);
+    else if (!macro->compared_count && macro->value >= 0) choose_number(macro->value, has_shared, to);
+    if (to->count) return NULL;
+    add(to, 1);
+    return "guess: the source reads it and gives it no value";
+}
+
+static void add_knob(mt_new_knobs *knobs, const mt_open_macro *macro, bool has_shared)
+{
+    list values = {.count = 0};
+    const char *remark = choose_values(macro, has_shared, &values);
+    int axis = axis_of(macro->name);
+    bool is_block = axis >= 0 && values.values[0] > 0 && !knobs->block[axis][0];
+    if (is_block) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s", macro->name);
+    mt_strbuf_addf(&knobs->params, "%s = ", macro->name);
+    for (size_t i = 0; i < values.count; i++) mt_strbuf_addf(&knobs->params, "%s%ld", i ? ", " : "", values.values[i]);
+    if (macro->value >= 0 && macro->value != values.values[0]) mt_strbuf_addf(&knobs->params, " default %ld", macro->value);
+    if (is_block && axis == 0) mt_strbuf_add(&knobs->params, " doc \"threads of a block\"");
+    mt_strbuf_addf(&knobs->params, "%s%s\n", remark ? " ; " : "", remark ? remark : "");
+}
+
+/* A name of the tool's own that the source does not use. */
+static void name_knob(const char *source, const char *const *names, char out[MT_OPEN_MACRO_NAME])
+{
+    while (names[1] && mt_text_has_word(source, names[0])) names++;
+    snprintf(out, MT_OPEN_MACRO_NAME, "%s", names[0]);
+}
+
+/* The threads of a block where the source has no knob for them: a knob that only the launch reads if the kernel asks how many they are, else numbers. */
+static void add_block(const char *source, bool has_rows, mt_new_knobs *knobs)
+{
+    static const char *const rows[] = {"BLOCK_Y", "THREADS_Y", "KNOB_BLOCK_Y", NULL}, *const columns[] = {"BLOCK_X", "THREADS_X", "KNOB_BLOCK_X", NULL}, *const ones[] = {"BLOCK", "THREADS", "KNOB_BLOCK", NULL};
+    knobs->is_literal = !knobs->block[0][0] && knobs->params.length && !mt_text_has_word(source, "blockDim");
+    if (knobs->is_literal) {
+        snprintf(knobs->block[0], sizeof knobs->block[0], "%s", has_rows ? "32" : "256");
+        snprintf(knobs->block[1], sizeof knobs->block[1], "%s", has_rows ? "4" : "");
+    }
+    if (!knobs->block[0][0]) {
+        name_knob(source, has_rows ? columns : ones, knobs->block[0]);
+        mt_strbuf_addf(&knobs->params, has_rows ? "%s = 8, 16, 32, 64, 128 default 32 doc \"threads of a block\"\n" : "%s = 32, 64, 128, 256, 512, 1024 default 256 doc \"threads of a block\"\n", knobs->block[0]);
+    }
+    if (has_rows && !knobs->block[1][0]) {
+        name_knob(source, rows, knobs->block[1]);
+        mt_strbuf_addf(&knobs->params, "%s = 1, 2, 4, 8, 16 default 4 doc \"rows of threads\"\n", knobs->block[1]);
+    }
+    if (!knobs->block[1][0]) knobs->block[2][0] = '\0';
+}
+
+mt_status mt_new_knobs_find(const char *source, const char *others, const mt_signature *kernel, mt_new_knobs *knobs, mt_error *err)
+{
+    mt_open_macros macros;
+    bool has_shared = mt_text_has_word(source, "__shared__");
+    mt_status st = mt_open_macros_read(source, others, &macros, err);
+    for (size_t i = 0; i < macros.count && st == MT_OK; i++) add_knob(knobs, &macros.items[i], has_shared);
+    if (st == MT_OK) add_block(source, kernel->has_rows, knobs);
+    snprintf(knobs->guard, sizeof knobs->guard, "%s", macros.guard);
+    mt_open_macros_free(&macros);
+    return st == MT_OK && knobs->params.failed ? mt_no_memory("new", err) : st;
+}
