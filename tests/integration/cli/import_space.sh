@@ -71,4 +71,5 @@ for deep in '"(" * 5000 + "BX" + ")" * 5000' '"not " * 5000 + "BX"' '"BX" + " + 
 done
 mt import --space tiles.T1.json --db x.sqlite
 mt import --space none.json
+mt import --space tiles.T1.json -o ./tiles.T1.json
 ls broken.ini

@@ -28,7 +28,7 @@ static const mt_option options[] = {
     {"name", 0, MT_OPTION_TEXT, FIELD(name), "NAME", "results of other tools: the kernel's name, instead of the file's"},
     {"problem-size", 0, MT_OPTION_TEXT, FIELD(problem), "N,N,…", "results of other tools: the problem's size, instead of the file's"},
     {"space-out", 0, MT_OPTION_OUTPUT, FIELD(space), "FILE", "results of other tools: where the search space is written\n(default NAME.ini)"},
-    {"space", 0, MT_OPTION_TEXT, FIELD(description), "FILE", "write a search space (-o, default FILE's name with .ini) for the\nproblem that another tool's file describes: a T1 file, a Kernel\nTuner cache, results of KTT; imports no results"},
+    {"space", 0, MT_OPTION_INPUT, FIELD(description), "FILE", "write a search space (-o, default FILE's name with .ini) for the\nproblem that another tool's file describes: a T1 file, a Kernel\nTuner cache, results of KTT; imports no results"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media (with --as recorded always)"},
     {0},
 };
