@@ -100,7 +100,9 @@ static mt_status power(mt_python_translation *t, int node, const mt_python_opera
     if (b->least != b->most || b->least < 0 || b->least > 62) return mt_python_fail(t->python, node, t->err, "expected ** with a constant of 0 to 62");
     for (int64_t i = 0; i < b->least; i++)
         if (!mt_python_bounds('*', &made, a, &made.least, &made.most)) return mt_python_fail(t->python, node, t->err, "the value may not fit 64 bits");
-    if (made.least == made.most) return mt_python_number(t, node, made.least, out);
+    bool is_plain = !strpbrk(a->text, " ("); /* else its own division by zero would be lost */
+    if (b->least == 0 && !is_plain) return mt_python_fail(t->python, node, t->err, "expected an exponent above 0 of an expression");
+    if (made.least == made.most && is_plain) return mt_python_number(t, node, made.least, out);
     if (b->least > FACTOR_LIMIT) return mt_python_fail(t->python, node, t->err, "expected an exponent of at most %d", (int)FACTOR_LIMIT);
     for (int64_t i = 0; i < b->least; i++) {
         if (i) mt_strbuf_add(&text, " * ");

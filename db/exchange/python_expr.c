@@ -116,8 +116,7 @@ static mt_status translate_in(mt_python_translation *t, int node, mt_python_oper
     mt_strbuf text = {0};
     mt_status st = MT_OK;
     bool is_single = nodes[n->b].a && !nodes[nodes[n->b].a].b;
-    if (nodes[n->b].kind != MT_PYTHON_LIST) return mt_python_fail(t->python, n->b, t->err, "expected a list in brackets behind 'in'");
-    if (!nodes[n->b].a) return condition_word(t, node, false, out);
+    if (nodes[n->b].kind != MT_PYTHON_LIST || !nodes[n->b].a) return mt_python_fail(t->python, n->b, t->err, "expected a list of one value at least, in brackets, behind 'in'");
     for (int cell = nodes[n->b].a; cell; cell = nodes[cell].b) {
         mt_python_operand one = {0};
         MT_TRY(translate_comparison(t, node, n->a, nodes[cell].a, '=', &one));
