@@ -41,6 +41,20 @@ void mt_foreign_missing(mt_foreign *f, mt_strbuf *section, const char *format, .
 
 /* ---- members ---- */
 
+char *mt_foreign_column(sqlite3_stmt *statement, int type)
+{
+    mt_strbuf text = {0};
+    if (strcmp(mt_sql_column(statement, type), "real") != 0) return mt_strdup(mt_sql_column(statement, type + 1));
+    double value = sqlite3_column_double(statement, type + 1), read = 0;
+    for (int digits = 15; digits <= 17 && (read < value || read > value || digits == 15); digits++) {
+        mt_strbuf_clear(&text);
+        mt_strbuf_addf(&text, "%.*g", digits, value);
+        if (!mt_text_double(mt_strbuf_text(&text), &read)) break;
+    }
+    if (!strpbrk(mt_strbuf_text(&text), ".en")) mt_strbuf_add(&text, ".0"); /* n: no finite number */
+    return mt_strbuf_take(&text);
+}
+
 mt_status mt_foreign_get(const mt_foreign *f, const char *json, const char *path, mt_foreign_member *member, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -49,7 +63,7 @@ mt_status mt_foreign_get(const mt_foreign *f, const char *json, const char *path
     while (mt_sql_each(f->parser, &rows, "read a member", &st, err)) {
         const char *type = mt_sql_column(rows.statement, 0);
         if (strcmp(type, "null") != 0) snprintf(member->type, sizeof member->type, "%s", type);
-        if (!member->text) member->text = mt_strdup(mt_sql_column(rows.statement, 1));
+        if (!member->text) member->text = mt_foreign_column(rows.statement, 0);
     }
     if (st == MT_OK && !member->text) st = mt_no_memory(f->name, err);
     return st;
@@ -78,8 +92,9 @@ mt_status mt_foreign_add_name(mt_foreign *f, const char *name, bool is_parameter
     return mt_no_memory(f->name, err);
 }
 
-mt_status mt_foreign_add_value(const mt_foreign *f, mt_python_name *name, const char *type, const char *text, const char *member, mt_error *err)
+mt_status mt_foreign_add_value(const mt_foreign *f, mt_python_name *name, sqlite3_stmt *statement, int column, const char *member, mt_error *err)
 {
+    const char *type = mt_sql_column(statement, column), *text = mt_sql_column(statement, column + 1);
     mt_python_value value = {.kind = MT_PYTHON_IS_INT};
     char *copy = NULL;
     if (strcmp(type, "true") == 0) value.number = 1;
@@ -87,7 +102,7 @@ mt_status mt_foreign_add_value(const mt_foreign *f, mt_python_name *name, const 
         if (!mt_text_int64(text, strlen(text), &value.number)) return mt_foreign_fail(f, member, err, "%.60s, expected an integer of 64 bits", text);
     } else if (strcmp(type, "text") == 0 || strcmp(type, "real") == 0) {
         value.kind = *type == 't' ? MT_PYTHON_IS_TEXT : MT_PYTHON_IS_REAL;
-        if (!(copy = mt_strdup(text))) return mt_no_memory(f->name, err);
+        if (!(copy = mt_foreign_column(statement, column))) return mt_no_memory(f->name, err);
         value.text = copy;
     } else if (strcmp(type, "false") != 0) return mt_foreign_fail(f, member, err, "%s, expected a number, a text, true or false", type);
     mt_status st = mt_python_add_value(name, &value, err);

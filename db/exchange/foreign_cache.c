@@ -23,7 +23,7 @@ static mt_status read_values(mt_foreign *f, mt_error *err)
     while (mt_sql_each(f->parser, &rows, "read the knobs' values", &st, err)) {
         const char *key = mt_sql_column(rows.statement, 0);
         mt_python_name *name = mt_python_find(&f->scope, key, strlen(key));
-        if (name) st = mt_foreign_add_value(f, name, mt_sql_column(rows.statement, 1), mt_sql_column(rows.statement, 2), "tune_params", err);
+        if (name) st = mt_foreign_add_value(f, name, rows.statement, 1, "tune_params", err);
     }
     for (size_t i = 0; i < f->scope.count && st == MT_OK; i++)
         if (!f->scope.names[i].count) st = mt_foreign_fail(f, "tune_params", err, "%s has no value, expected one at least", f->scope.names[i].name);

@@ -34,8 +34,10 @@ typedef struct mt_foreign_member {
 mt_status mt_foreign_get(const mt_foreign *f, const char *json, const char *path, mt_foreign_member *member, mt_error *err);
 /* A parameter with this name, which must be one that a knob can have. */
 mt_status mt_foreign_add_name(mt_foreign *f, const char *name, bool is_parameter, const char *member, mt_python_name **added, mt_error *err);
-/* A value of JSON: `type` as SQLite calls it. */
-mt_status mt_foreign_add_value(const mt_foreign *f, mt_python_name *name, const char *type, const char *text, const char *member, mt_error *err);
+/* A value of JSON as text: a statement's columns `type`, SQLite's word for it, and behind it the value. A fraction has as many digits as it needs. mt_free; NULL = out of memory. */
+char *mt_foreign_column(sqlite3_stmt *statement, int type);
+/* The same as a value of the name. */
+mt_status mt_foreign_add_value(const mt_foreign *f, mt_python_name *name, sqlite3_stmt *statement, int column, const char *member, mt_error *err);
 
 mt_status mt_foreign_read_t1(mt_foreign *f, mt_error *err);
 mt_status mt_foreign_read_t1_arguments(mt_foreign *f, mt_error *err); /* foreign_t1_args.c */

@@ -15,7 +15,7 @@ static mt_status read_configurations(mt_foreign *f, mt_error *err)
         const char *name = mt_sql_column(rows.statement, 0);
         mt_python_name *known = mt_python_find(&f->scope, name, strlen(name));
         if (!known) st = mt_foreign_add_name(f, name, true, "Configuration", &known, err);
-        if (st == MT_OK) st = mt_foreign_add_value(f, known, mt_sql_column(rows.statement, 1), mt_sql_column(rows.statement, 2), "Configuration", err);
+        if (st == MT_OK) st = mt_foreign_add_value(f, known, rows.statement, 1, "Configuration", err);
     }
     return st == MT_OK && !f->scope.count ? mt_foreign_fail(f, "Results", err, "has no Configuration, expected parameters with \"Name\" and \"Value\"") : st;
 }
@@ -24,10 +24,10 @@ static mt_status read_configurations(mt_foreign *f, mt_error *err)
 static mt_status find_size(mt_foreign *f, const char *axis, mt_strbuf *out, mt_error *err)
 {
     mt_status st = MT_OK;
-    char path[32];
-    snprintf(path, sizeof path, "$[0].LocalSize.%s", axis);
+    char path[64];
+    snprintf(path, sizeof path, "$.ComputationResults[0].LocalSize.%s", axis);
     mt_sql_args rows = mt_sql_query(f->parser,
-        "WITH sizes(results, size, configuration) AS (SELECT count(*) OVER (), json_extract(r.value -> '$.ComputationResults', ?2), r.value -> '$.Configuration' FROM json_each(?1, '$.Results') r WHERE r.type = 'object') "
+        "WITH sizes(results, size, configuration) AS (SELECT count(*) OVER (), json_extract(r.value, ?2), json_extract(r.value, '$.Configuration') FROM json_each(?1, '$.Results') r WHERE r.type = 'object') "
         "SELECT CAST(min(size) AS TEXT) FROM sizes HAVING min(size) = max(size) AND count(size) = count(*) UNION ALL "
         "SELECT json_extract(c.value, '$.Name') FROM sizes, json_each(configuration) c WHERE c.type = 'object' AND json_extract(c.value, '$.Value') = size GROUP BY 1 HAVING count(*) = max(results)",
         MT_IN(MT_TEXT(f->text), MT_TEXT(path)), &st, err);

@@ -58,7 +58,7 @@ static mt_status read_values(mt_foreign *f, const char *json, mt_python_name *na
     MT_TRY(mt_foreign_get(f, json, "$.Values", &values, err));
     if (strcmp(values.type, "array") == 0) {
         mt_sql_args rows = mt_sql_query(f->parser, "SELECT type, value FROM json_each(?1, '$.Values')", MT_IN(MT_TEXT(json)), &st, err);
-        while (mt_sql_each(f->parser, &rows, "read values", &st, err)) st = mt_foreign_add_value(f, name, mt_sql_column(rows.statement, 0), mt_sql_column(rows.statement, 1), member, err);
+        while (mt_sql_each(f->parser, &rows, "read values", &st, err)) st = mt_foreign_add_value(f, name, rows.statement, 0, member, err);
         if (st == MT_OK && !name->count) st = mt_foreign_fail(f, member, err, "Values of %s is empty, expected one at least", name->name);
     } else if (strcmp(values.type, "text") == 0) {
         st = mt_python_parse(values.text, &python, err);
@@ -77,13 +77,13 @@ done:
 static mt_status read_constants(mt_foreign *f, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_sql_args rows = mt_sql_query(f->parser, "SELECT key, value FROM json_each(?1, '$.BenchmarkConfig') WHERE type = 'integer'", MT_IN(MT_TEXT(f->text)), &st, err);
+    mt_sql_args rows = mt_sql_query(f->parser, "SELECT key, type, value FROM json_each(?1, '$.BenchmarkConfig') WHERE type = 'integer'", MT_IN(MT_TEXT(f->text)), &st, err);
     while (mt_sql_each(f->parser, &rows, "read constants", &st, err)) {
         const char *key = mt_sql_column(rows.statement, 0);
         mt_python_name *added = NULL;
         if (mt_python_find(&f->scope, key, strlen(key)) || !mt_text_is_identifier(key, strlen(key)) || f->scope.count > 50) continue;
         st = mt_foreign_add_name(f, key, false, "BenchmarkConfig", &added, err);
-        if (st == MT_OK) st = mt_foreign_add_value(f, added, "integer", mt_sql_column(rows.statement, 1), "BenchmarkConfig", err);
+        if (st == MT_OK) st = mt_foreign_add_value(f, added, rows.statement, 1, "BenchmarkConfig", err);
     }
     return st;
 }

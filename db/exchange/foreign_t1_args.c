@@ -42,7 +42,8 @@ static void add_call(mt_foreign *f, const char *text)
 
 static bool is_number(const mt_foreign_member *m)
 {
-    return strcmp(m->type, "integer") == 0 || strcmp(m->type, "real") == 0;
+    double number;
+    return (strcmp(m->type, "integer") == 0 || strcmp(m->type, "real") == 0) && mt_text_double(m->text, &number);
 }
 
 static mt_status add_scalar(mt_foreign *f, const argument *a, mt_error *err)
@@ -62,7 +63,7 @@ static mt_status add_scalar(mt_foreign *f, const argument *a, mt_error *err)
     else if (!is_whole && is_number(&a->value)) mt_strbuf_add(&text, a->value.text);
     else if (is_whole && strcmp(a->value.type, "real") == 0 && strlen(a->value.text) > 2 && strcmp(a->value.text + strlen(a->value.text) - 2, ".0") == 0) mt_strbuf_addf(&text, "%.*s", (int)strlen(a->value.text) - 2, a->value.text);
     else if (is_whole) st = mt_foreign_integer(f, &a->value, a->member, &text, &reads_parameters, err);
-    else st = mt_foreign_fail(f, a->member, err, "FillValue of %s is %s, expected a number", a->name, a->value.type);
+    else st = mt_foreign_fail(f, a->member, err, "FillValue of %s is %.60s, expected a finite number", a->name, a->value.text);
     if (st != MT_OK) goto done;
     mt_strbuf_add_char(&text, ')');
     add_call(f, mt_strbuf_text(&text));
@@ -84,9 +85,8 @@ static mt_status add_extent(mt_foreign *f, const argument *a, bool is_scratch, m
 static void add_init(const argument *a, mt_strbuf *out)
 {
     const char *fill = a->fill.text, *value = is_number(&a->value) ? a->value.text : NULL;
-    bool is_negative = value && *value == '-';
-    if (strcmp(fill, "Constant") == 0 || (!*fill && value)) mt_strbuf_addf(out, "constant(%s)", value ? value : "0");
-    else if (strcmp(fill, "Random") == 0) mt_strbuf_addf(out, is_negative ? "uniform(%s, 0)" : "uniform(0, %s)", value ? value : "1");
+    if (value && (strcmp(fill, "Constant") == 0 || !*fill)) mt_strbuf_addf(out, "constant(%s)", value);
+    else if (value && strcmp(fill, "Random") == 0) mt_strbuf_addf(out, *value == '-' ? "uniform(%s, 0)" : "uniform(0, %s)", value);
     else if (strcmp(fill, "Generator") == 0 && strcmp(a->source.text, "i") == 0) mt_strbuf_add(out, "iota");
 }
 
@@ -100,6 +100,10 @@ static mt_status add_vector(mt_foreign *f, const argument *a, mt_error *err)
     const char *dtype = strcmp(a->dtype, "bool") == 0 ? "u8" : a->dtype;
     if (!role) {
         st = mt_foreign_fail(f, a->member, err, "AccessType of %s is %.40s, expected ReadOnly, WriteOnly or ReadWrite", a->name, *a->access.type ? access : "missing");
+        goto done;
+    }
+    if (*a->value.type && !is_number(&a->value)) {
+        st = mt_foreign_fail(f, a->member, err, "FillValue of %s is %.60s, expected a finite number", a->name, a->value.text);
         goto done;
     }
     f->has_output = f->has_output || *role == 'o' || role[2];

@@ -256,14 +256,11 @@ static mt_status parse_unary(parser *p, int *out)
     mt_status st = MT_OK;
     int column = column_of(p);
     if (++p->depth > DEPTH_LIMIT) return fail(p, "an expression nested less deep");
-    if (take(p, "+")) {
-        MT_TRY(parse_unary(p, out));
-    } else if (take(p, "-")) {
+    if (take(p, "+")) MT_TRY(parse_unary(p, out));
+    else if (take(p, "-")) {
         MT_TRY(parse_unary(p, out));
         MT_TRY(add_pair(p, MT_PYTHON_NEGATIVE, 0, column, *out, 0, out));
-    } else {
-        MT_TRY(parse_power(p, out));
-    }
+    } else MT_TRY(parse_power(p, out));
     p->depth--;
 done:
     return st;
