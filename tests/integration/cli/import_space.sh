@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+needs_compiler
 cp "$data"/foreign/* .
 # How many points Python finds: python_count FILE
 python_count() {
