@@ -8,12 +8,13 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/requests/described_space.h"
 #include "tuner/cli/requests/results.h"
 #include "tuner/cli/share.h"
 #include "tuner/predictor/table.h"
 
 typedef struct import_values {
-    const char *db, *output, *gpu, *name, *problem, *space;
+    const char *db, *output, *gpu, *name, *problem, *space, *description;
     int origin;
     bool seal;
 } import_values;
@@ -27,6 +28,7 @@ static const mt_option options[] = {
     {"name", 0, MT_OPTION_TEXT, FIELD(name), "NAME", "results of other tools: the kernel's name, instead of the file's"},
     {"problem-size", 0, MT_OPTION_TEXT, FIELD(problem), "N,N,…", "results of other tools: the problem's size, instead of the file's"},
     {"space-out", 0, MT_OPTION_OUTPUT, FIELD(space), "FILE", "results of other tools: where the search space is written\n(default NAME.ini)"},
+    {"space", 0, MT_OPTION_INPUT, FIELD(description), "FILE", "write a search space (-o, default FILE's name with .ini) for the\nproblem that another tool's file describes: a T1 file, a Kernel\nTuner cache, results of KTT; imports no results"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media (with --as recorded always)"},
     {0},
 };
@@ -197,6 +199,8 @@ static mt_status check(const mt_arguments *arguments, mt_error *err)
 {
     const import_values *values = arguments->values;
     size_t count = arguments->operand_count;
+    if (values->description && (count || values->db || values->seal || values->origin || values->gpu || values->name || values->problem || values->space)) return MT_FAIL(err, MT_ERR_USAGE, "import: --space FILE writes a search space and imports nothing: expected -o alone beside it");
+    if (values->description) return MT_OK;
     if (!count && !values->seal) return MT_FAIL(err, MT_ERR_USAGE, "import: FILE is missing");
     if (values->output && (count != 1 || values->db || values->seal || values->origin)) return MT_FAIL(err, MT_ERR_USAGE, "import: -o FILE takes one file and fills no database: expected neither --db, --as nor --seal");
     if (count > 1 && (values->space || values->name)) return MT_FAIL(err, MT_ERR_USAGE, "import: --name and --space-out are for one file, there are %zu", count);
@@ -208,6 +212,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     importing im = {.values = arguments->values};
     mt_status st = MT_OK;
     MT_TRY(check(arguments, err));
+    if (im.values->description) return mt_describe_space(im.values->description, im.values->output, err);
     for (size_t i = 0; i < arguments->operand_count; i++) MT_TRY(import_file(&im, arguments->operands[i], err));
     if (im.values->output) goto done;
     MT_TRY(open_store(&im, origin_of(&im, true), err)); /* --seal alone */
@@ -233,7 +238,10 @@ const mt_command mt_cmd_import = {
             "on them. Imported and recorded rows never mix with measured ones. --as measured is for files that\n"
             "you vouch for (the tuned rows that come with the tool); cubins are in none of them.\n\n"
             "  msda-tune import cache.json.gz --name convolution\n"
-            "  msda-tune import results_T4.json --gpu a100 --name convolution",
+            "  msda-tune import results_T4.json --gpu a100 --name convolution\n\n"
+            "--space FILE writes a search space to tune the kernel itself, with comments where the file does not\n"
+            "tell what it needs:\n\n"
+            "  msda-tune import --space blur-T1.json && msda-tune check --space blur-T1.ini --sample",
     .options = options,
     .values_size = sizeof(import_values),
     .run = run,
