@@ -21,7 +21,7 @@ static const char *names_of(const char *cubin, size_t bytes, size_t *length)
 const char *mt_cubin_symbol(const void *cubin, size_t bytes, const char *name)
 {
     size_t length = 0;
-    const char *at = names_of(cubin, bytes, &length), *end = at + length;
+    const char *at = names_of(cubin, bytes, &length), *end = at ? at + length : NULL;
     while (at && at < end) {
         const char *symbol = at + strlen(at) + 1;
         if (symbol >= end) break;

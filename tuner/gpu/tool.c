@@ -122,7 +122,7 @@ CUresult mt_tool_spread(mt_gpu *gpu, size_t slot, CUdeviceptr out, CUdeviceptr b
 
 CUresult mt_tool_diff(mt_gpu *gpu, size_t slot, CUdeviceptr a, CUdeviceptr b, uint64_t count, size_t element_bytes)
 {
-    assert(slot < MT_SUPPORT_TENSORS);
+    assert(slot < 2 * MT_SUPPORT_TENSORS); /* as diff_count */
     mt_u32 bytes = (mt_u32)element_bytes;
     CUdeviceptr differing = gpu->report + offsetof(mt_report, diff_count) + slot * sizeof(mt_u64);
     CUdeviceptr first = gpu->report + offsetof(mt_report, diff_first) + slot * sizeof(mt_u64);
