@@ -9,6 +9,15 @@ const [folder, ...words] = process.argv.slice(2);
 const { files, open, test, quiet, run } = await harness(words);
 
 const drawn = (page) => page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+// What is wrong with the charts once nothing moves any more: a fault that is gone after a few frames was a chart on its way to another size or place.
+async function lastingFaults(page) {
+  let faults = await chartFaults(page);
+  for (let frame = 0; faults.length && frame < 40; frame++) {
+    await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 50)); }));
+    faults = await chartFaults(page);
+  }
+  return faults;
+}
 // The page of the first shape, all its charts drawn.
 async function openShape(name, options = {}) {
   const view = await open(name, { hash: '#s=0', ...options });
@@ -112,11 +121,11 @@ for (const name of Object.keys(files)) {
       for (const colorScheme of ['dark', 'light']) {
         await view.page.emulateMedia({ colorScheme });
         await drawn(view.page);
-        assert.deepEqual(await chartFaults(view.page), [], `of a shape, ${colorScheme}`);
+        assert.deepEqual(await lastingFaults(view.page), [], `of a shape, ${colorScheme}`);
       }
       await toAllShapes(view.page);
       await drawn(view.page);
-      assert.deepEqual(await chartFaults(view.page), [], 'of all shapes');
+      assert.deepEqual(await lastingFaults(view.page), [], 'of all shapes');
       await view.close();
     });
   }
