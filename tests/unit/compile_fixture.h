@@ -13,8 +13,8 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/file.h"
 #include "tuner/base/alloc.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/compile_log.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/compile/compile_log.h"
 
 static const char *fake_nvrtc; /* path */
 static char folder[64];

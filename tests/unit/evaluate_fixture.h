@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/trial/evaluate.h"
 #include "tuner/space/source/macros.h"
 
 /* Everything between an .ini and an outcome. */

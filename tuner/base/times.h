@@ -1,5 +1,5 @@
 /* Where time goes, for whoever works on it: with $MSDA_TUNE_TIMES=FILE set, this process and its workers append a line for each step that costs.
- * Of the tool's own time, not of kernels: those are timed in tuner/gpu/timing.c. */
+ * Of the tool's own time, not of kernels: those are timed in tuner/gpu/trial/timing.c. */
 #ifndef MT_BASE_TIMES_H
 #define MT_BASE_TIMES_H
 

@@ -92,7 +92,7 @@ typedef struct mt_evaluate_order {
     mt_depth depth;
     mt_method method;
     int64_t energy_ns;            /* retime: also measure energy, in a loop of at least this long; 0 = don't */
-    const char *baseline;         /* a plugin's algorithm in the variant's place (tuner/gpu/evaluate.h); NULL = the variant */
+    const char *baseline;         /* a plugin's algorithm in the variant's place (tuner/gpu/trial/evaluate.h); NULL = the variant */
     uint32_t algorithm;
 } mt_evaluate_order;
 
