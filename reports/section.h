@@ -1,4 +1,4 @@
-/* A section of the report. A new one is a file sec_<name>.c that exports const mt_section mt_section_<name>, and one line in sections.def. */
+/* A section of the report. A new one is a file sections/sec_<name>.c that exports const mt_section mt_section_<name>, and one line in sections.def. */
 #ifndef MT_REPORTS_SECTION_H
 #define MT_REPORTS_SECTION_H
 

@@ -72,11 +72,16 @@ allow_for() { # file
     tuner/cluster/*) allowed=$cluster ;;
     tuner/cli/output/*) allowed=$output ;;
     tuner/cli/requests/*) allowed=$requests ;;
-    tuner/cli/commands/*) allowed="$cli|include/tunelookup\.h|db/lookup/lookup\.h" ;;
+    tuner/cli/check/*) allowed="tuner/cli/check/|$requests" ;;
+    tuner/cli/measure/*) allowed="tuner/cli/measure/|$requests" ;;
+    tuner/cli/lookup/*) allowed="tuner/cli/lookup/|$requests|$reports|include/tunelookup\.h|db/lookup/lookup\.h" ;;
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
-    db/store/*) allowed=$store ;;
-    db/exchange/*) allowed="$db|db/lookup/lookup\.h" ;; # the library reads the expressions of a file before they are taken over
+    db/store/open/*) allowed=$store ;;
+    db/store/*) allowed="db/store/[a-z_]*\.h|$shared|$base" ;;
+    db/exchange/foreign/*) allowed="db/exchange/(foreign/|[a-z_]*\.h)|$store" ;;
+    db/exchange/recording/*) allowed="db/exchange/(recording/|[a-z_]*\.h)|$store" ;;
+    db/exchange/*) allowed="db/exchange/[a-z_]*\.h|$store|db/lookup/lookup\.h" ;; # the library reads the expressions of a file before they are taken over
     db/*) allowed=$shared ;;
     *) allowed='^$' ;;
   esac
@@ -85,7 +90,7 @@ allow_for() { # file
 check_own() { # file, header
   allow_for "$1"
   [[ $2 =~ ^($allowed) ]] || complain "$1 must not include \"$2\""
-  [[ $2 != *_internal.h || ${1%/*} == "${2%/*}" || "$1 $2" =~ ^(db/exchange/.*\ db/store/|tuner/gpu/trial/.*\ tuner/gpu/device/) ]] || complain "$1 must not include \"$2\", which is for the files beside it"
+  [[ $2 != *_internal.h || $1 == "${2%/*}"/* || "$1 $2" =~ ^(db/exchange/.*\ db/store/|tuner/gpu/trial/.*\ tuner/gpu/device/) ]] || complain "$1 must not include \"$2\", which is for the files beside it and below"
 }
 
 check_foreign() { # file, header

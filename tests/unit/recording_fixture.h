@@ -2,7 +2,7 @@
 #ifndef MT_TESTS_RECORDING_FIXTURE_H
 #define MT_TESTS_RECORDING_FIXTURE_H
 
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tests/unit/store_fixture.h"
 #include "tuner/base/file.h"
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <zstd.h>
 
-#include "db/store/migrate.h"
-#include "db/exchange/recording.h"
-#include "db/exchange/recording_io.h"
+#include "db/store/open/migrate.h"
+#include "db/exchange/recording/recording.h"
+#include "db/exchange/recording/recording_io.h"
 #include "tuner/base/file.h"
 
 static const mt_origin recorded = MT_ORIGIN_RECORDED;

@@ -4,8 +4,8 @@
 
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/measure/compile_winners.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/requests/compile_winners.h"
 #include "tuner/cli/requests/database.h"
 
 typedef struct compile_values {

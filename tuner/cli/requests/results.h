@@ -2,7 +2,7 @@
 #ifndef MT_CLI_REQUESTS_RESULTS_H
 #define MT_CLI_REQUESTS_RESULTS_H
 
-#include "db/exchange/import.h"
+#include "db/exchange/recording/import.h"
 
 typedef struct mt_results_options {
     const char *gpu, *name, *problem; /* --gpu, --name, --problem-size; NULL = the file's */

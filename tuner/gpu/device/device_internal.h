@@ -7,8 +7,8 @@
 #include "tuner/gpu/device/device.h"
 #include "tuner/gpu/device/nvml_api.h"
 #include "tuner/gpu/device/subject.h"
-#include "tuner/gpu/support.h"
 #include "tuner/gpu/device/timer.h"
+#include "tuner/gpu/support.h"
 
 /* field of the tool's kernels; the exported name is mt_<field>. */
 #define MT_TOOL_MAP(X)                                                                                  \

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "tuner/gpu/device/device_internal.h"
-#include "tuner/space/spec/npy.h"
 #include "tuner/gpu/device/tool.h"
+#include "tuner/space/spec/npy.h"
 
 const char *mt_input_path(const mt_subject_request *request, const char *arg)
 {

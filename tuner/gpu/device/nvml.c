@@ -1,8 +1,8 @@
 #include <unistd.h>
 
 #include "tuner/base/log.h"
-#include "tuner/gpu/dynlib.h"
 #include "tuner/gpu/device/nvml_api.h"
+#include "tuner/gpu/dynlib.h"
 
 static const char *load(mt_nvml *nvml)
 {

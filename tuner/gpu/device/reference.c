@@ -3,9 +3,9 @@
 #include "tuner/gpu/device/constants.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/launch.h"
+#include "tuner/gpu/device/tool.h"
 #include "tuner/space/source/declared.h"
 #include "tuner/space/spec/npy.h"
-#include "tuner/gpu/device/tool.h"
 
 static uint64_t reference_bytes(const mt_plan_tensor *tensor)
 {

@@ -6,8 +6,8 @@
 #include "include/msda_baseline.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/gpu/dynlib.h"
 #include "tuner/gpu/device/device_internal.h"
+#include "tuner/gpu/dynlib.h"
 
 enum { WORKSPACE_BYTES = 32 << 20 /* what NVIDIA recommends for Hopper */ };
 

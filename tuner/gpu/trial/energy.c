@@ -4,9 +4,9 @@
 #include <time.h>
 
 #include "tuner/base/clock.h"
-#include "tuner/gpu/trial/energy_rules.h"
-#include "tuner/gpu/trial/batch.h"
 #include "tuner/gpu/device/device_internal.h"
+#include "tuner/gpu/trial/batch.h"
+#include "tuner/gpu/trial/energy_rules.h"
 
 static const int64_t chunk_ns = 5000000; /* queued at once; the wait for its end costs the GPU some 20 µs */
 static const long poll_every_ns = 100000;

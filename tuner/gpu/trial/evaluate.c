@@ -5,11 +5,11 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
-#include "tuner/gpu/trial/baseline.h"
 #include "tuner/gpu/device/device_internal.h"
+#include "tuner/gpu/device/tool.h"
+#include "tuner/gpu/trial/baseline.h"
 #include "tuner/gpu/trial/energy.h"
 #include "tuner/gpu/trial/timing.h"
-#include "tuner/gpu/device/tool.h"
 #include "tuner/gpu/trial/verify.h"
 
 /* ---- loading ---- */

@@ -11,8 +11,8 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
-#include "tuner/gpu/trial/batch.h"
 #include "tuner/gpu/device/device_internal.h"
+#include "tuner/gpu/trial/batch.h"
 #include "tuner/gpu/trial/timing_rules.h"
 
 typedef struct run {

@@ -1,10 +1,10 @@
 #include "tuner/gpu/trial/trial.h"
 
 #include "tuner/base/alloc.h"
-#include "tuner/gpu/trial/baseline.h"
 #include "tuner/gpu/device/constants.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/tool.h"
+#include "tuner/gpu/trial/baseline.h"
 
 bool mt_trial_good(const mt_gpu_trial *trial)
 {

@@ -2,9 +2,9 @@
 #ifndef MT_GPU_TRIAL_TRIAL_H
 #define MT_GPU_TRIAL_TRIAL_H
 
-#include "tuner/gpu/trial/evaluate_request.h"
 #include "tuner/gpu/device/launch.h"
 #include "tuner/gpu/device/subject.h"
+#include "tuner/gpu/trial/evaluate_request.h"
 
 typedef struct mt_gpu_trial {
     mt_gpu *gpu;
