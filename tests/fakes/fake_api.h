@@ -1,6 +1,5 @@
 /* Prototypes of every function that the fake answers, made from the list of tuner/gpu/device/api.h: the typedef gives the type. */
-#ifndef MT_TESTS_FAKE_API_H
-#define MT_TESTS_FAKE_API_H
+#pragma once
 
 #include "tests/fakes/fake.h"
 #include "tuner/gpu/device/api.h"
@@ -9,5 +8,3 @@
 MT_CUDA_MAP(FAKE_DECLARE)
 MT_CUDA_OPTIONAL_MAP(FAKE_DECLARE)
 #undef FAKE_DECLARE
-
-#endif

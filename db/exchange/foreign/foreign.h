@@ -1,7 +1,6 @@
 /* Problem descriptions of other tuners as search spaces: T1 files (the input of KTT's loader and of BAT), the header of Kernel Tuner's caches, KTT's results. What a file does not tell stands in the
  * search space as a comment that says what to fill in. */
-#ifndef MT_DB_EXCHANGE_FOREIGN_FOREIGN_H
-#define MT_DB_EXCHANGE_FOREIGN_FOREIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ mt_status mt_foreign_space(const char *path, const char *folder, mt_strbuf *ini,
 /* The same from memory; `name` stands for the path. */
 mt_status mt_foreign_space_bytes(const void *bytes, size_t length, const char *name, const char *folder, mt_strbuf *ini, mt_foreign_about *about, mt_error *err);
 void mt_foreign_about_free(mt_foreign_about *about);
-
-#endif

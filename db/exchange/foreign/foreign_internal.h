@@ -1,6 +1,5 @@
 /* Between the files foreign*.c: the parts of a search space as a reader finds them. */
-#ifndef MT_DB_EXCHANGE_FOREIGN_FOREIGN_INTERNAL_H
-#define MT_DB_EXCHANGE_FOREIGN_FOREIGN_INTERNAL_H
+#pragma once
 
 #include "db/exchange/foreign/foreign.h"
 #include "db/exchange/foreign/python.h"
@@ -47,5 +46,3 @@ mt_status mt_foreign_read_ktt(mt_foreign *f, mt_error *err);
 bool mt_foreign_default(const mt_foreign *f, size_t number, size_t *found);
 /* An integer expression of Python, or the number that stands there. */
 mt_status mt_foreign_integer(mt_foreign *f, const mt_foreign_member *value, const char *member, mt_strbuf *out, bool *reads_parameters, mt_error *err);
-
-#endif

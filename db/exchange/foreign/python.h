@@ -1,7 +1,6 @@
 /* Expressions of Python as other tuners' files have them: the values of a parameter, conditions, sizes. Parsed here, then evaluated (lists of values) or translated into expressions of search spaces.
  * A translation means exactly the same for all values that the names can have, or is refused; errors give the column and what was expected. */
-#ifndef MT_DB_EXCHANGE_FOREIGN_PYTHON_H
-#define MT_DB_EXCHANGE_FOREIGN_PYTHON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ mt_status mt_python_holds(const mt_python *python, const mt_python_scope *scope,
 /* As an expression of search spaces: a condition, or an integer. */
 mt_status mt_python_condition(const mt_python *python, mt_python_scope *scope, mt_strbuf *out, mt_error *err);
 mt_status mt_python_integer(const mt_python *python, mt_python_scope *scope, mt_strbuf *out, bool *reads_parameters, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the files python_arithmetic.c and python_expr.c: a part of an expression in both languages. */
-#ifndef MT_DB_EXCHANGE_FOREIGN_PYTHON_INTERNAL_H
-#define MT_DB_EXCHANGE_FOREIGN_PYTHON_INTERNAL_H
+#pragma once
 
 #include "db/exchange/foreign/python.h"
 
@@ -47,5 +46,3 @@ void mt_python_add_operand(mt_strbuf *text, const mt_python_operand *o, int leas
 mt_status mt_python_need_integer(mt_python_translation *t, int node, const mt_python_operand *o);
 /* The least and the largest value of a op b, op one of + - *; false: they may not fit 64 bits. */
 bool mt_python_bounds(char op, const mt_python_operand *a, const mt_python_operand *b, int64_t *least, int64_t *most);
-
-#endif

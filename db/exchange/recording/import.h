@@ -1,7 +1,6 @@
 /* Files of results that are to become recordings: Kernel Tuner caches and T4 files (plain or gzip), and recordings themselves (plain, zstd, gzip).
  * docs/database.md says what of them is kept. */
-#ifndef MT_DB_EXCHANGE_RECORDING_IMPORT_H
-#define MT_DB_EXCHANGE_RECORDING_IMPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ typedef struct mt_import_names {
 mt_status mt_import_own_line1(mt_import *import, const mt_import_names *names, mt_strbuf *lines, mt_error *err);
 /* Adds the lines of a recording behind line 1: the last result of each configuration, sorted by variant. */
 mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf *lines, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the files import*.c: a file of results taken apart. */
-#ifndef MT_DB_EXCHANGE_RECORDING_IMPORT_INTERNAL_H
-#define MT_DB_EXCHANGE_RECORDING_IMPORT_INTERNAL_H
+#pragma once
 
 #include "db/exchange/json_scan.h"
 #include "db/exchange/recording/import.h"
@@ -127,5 +126,3 @@ typedef struct mt_cache_spans {
 mt_status mt_import_read_cache(mt_import *import, const mt_cache_spans *spans, mt_error *err);
 /* import_t4.c; metadata.text NULL = absent. */
 mt_status mt_import_read_t4(mt_import *import, const mt_json_span *metadata, mt_json_scan results, mt_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Line 1 describes the subject (format, version, GPU with every fact, kernel, its key, shape, workload, cache state, toolchain); each further line is one
  * variant's newest row with short keys. Lines are sorted by variant, so that equal data make equal files. */
-#ifndef MT_DB_EXCHANGE_RECORDING_RECORDING_H
-#define MT_DB_EXCHANGE_RECORDING_RECORDING_H
+#pragma once
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
@@ -29,5 +28,3 @@ typedef struct mt_recording_mixed {
 mt_status mt_recording_find_mixed(mt_store *store, const void *bytes, size_t length, mt_recording_mixed *mixed, mt_error *err);
 /* The names of the knobs in the first line of such a text, which is not packed, and of those that the store has under the same name and key of a kernel ("": none): mt_free both. */
 mt_status mt_recording_compare_knobs(mt_store *store, const char *text, char **told, char **known, mt_error *err);
-
-#endif

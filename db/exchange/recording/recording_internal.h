@@ -1,6 +1,5 @@
 /* Between the files that write and read recordings and other formats. */
-#ifndef MT_DB_EXCHANGE_RECORDING_RECORDING_INTERNAL_H
-#define MT_DB_EXCHANGE_RECORDING_RECORDING_INTERNAL_H
+#pragma once
 
 #include "db/exchange/recording/recording.h"
 #include "tuner/base/strbuf.h"
@@ -53,5 +52,3 @@ typedef struct mt_subject_list {
 } mt_subject_list;
 /* Subjects that the filter leaves, at least one; NOT_FOUND lists what there is. */
 mt_status mt_recording_subjects(mt_store *store, const mt_filter *filter, mt_subject_list *list, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Lines of a file that may be zstd-compressed. Bounded memory whatever the file claims: 1 GiB of text, 16 MiB a line. */
-#ifndef MT_DB_EXCHANGE_RECORDING_RECORDING_IO_H
-#define MT_DB_EXCHANGE_RECORDING_RECORDING_IO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void mt_lines_pretend_limit(size_t bytes);
 
 /* Compresses a whole text, the same bytes for the same text and zstd version. mt_free *packed. */
 mt_status mt_lines_pack(const char *text, size_t length, void **packed, size_t *size, const char *name, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A line of a recording, and its members as columns of a statement. What is wrong is a SYNTAX error: "FILE:LINE: expected …, found …". */
-#ifndef MT_DB_EXCHANGE_RECORDING_RECORDING_LINE_H
-#define MT_DB_EXCHANGE_RECORDING_RECORDING_LINE_H
+#pragma once
 
 #include "db/exchange/recording/recording_io.h"
 #include "db/store/sql.h"
@@ -26,5 +25,3 @@ mt_status mt_line_real(const mt_line_source *from, sqlite3_stmt *statement, int 
 mt_status mt_line_date(const mt_line_source *from, sqlite3_stmt *statement, int column, const char *name, int64_t *unix_ms, mt_error *err);
 /* Two columns, of json_type and json_extract. NULL: there is none. */
 mt_status mt_line_object(const mt_line_source *from, sqlite3_stmt *statement, int column, const char *name, const char **json, mt_error *err);
-
-#endif

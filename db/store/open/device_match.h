@@ -1,6 +1,5 @@
 /* Which GPU a person means by "h100", "H100-PCIe", the driver's name or a whole key. */
-#ifndef MT_DB_STORE_OPEN_DEVICE_MATCH_H
-#define MT_DB_STORE_OPEN_DEVICE_MATCH_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -10,5 +9,3 @@
 bool mt_device_matches(const char *wanted, const char *key, const char *name);
 /* Makes SQL function mt_device_matches(wanted, key, name) on the handle. Returns SQLite's code. */
 int mt_device_match_register(sqlite3 *db);
-
-#endif

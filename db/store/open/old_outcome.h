@@ -1,6 +1,5 @@
 /* What schema 7, and recordings of its time, said of a variant that did not run: the one outcome 'pruned', and a sentence that told which of three. Here alone such a sentence is read. */
-#ifndef MT_DB_STORE_OPEN_OLD_OUTCOME_H
-#define MT_DB_STORE_OPEN_OLD_OUTCOME_H
+#pragma once
 
 #include "db/store/store.h"
 
@@ -13,5 +12,3 @@
 
 /* Of a row that says 'pruned': outcome->text, owned or NULL, becomes kind, spec_digest and what remains of the text. */
 mt_status mt_old_outcome_read(mt_store *store, mt_outcome *outcome, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The file under a store: what file system it lies on, how SQLite must open it there, and what is wrong with it when that fails. */
-#ifndef MT_DB_STORE_OPEN_STORE_FILE_H
-#define MT_DB_STORE_OPEN_STORE_FILE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -28,5 +27,3 @@ bool mt_store_file_lacks_wal(sqlite3 *db, const char *path);
 
 /* Settings that keep a stranger's rows from being more than rows. mt_store_file_open makes them. */
 void mt_store_file_defend(sqlite3 *db);
-
-#endif

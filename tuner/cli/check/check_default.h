@@ -1,6 +1,5 @@
 /* Whether the default points that a space names may run for a shape. */
-#ifndef MT_CLI_CHECK_CHECK_DEFAULT_H
-#define MT_CLI_CHECK_CHECK_DEFAULT_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/points/space.h"
@@ -9,5 +8,3 @@
 mt_status mt_check_default(const mt_space *space, const mt_device_facts *facts, mt_strbuf *why, mt_error *err);
 /* Adds the same of a point that compiled to code which may not run, where it is the default and no other of `defaults` could take its place. */
 void mt_check_default_code(const mt_space *space, size_t index, const char *rule, mt_strbuf *why);
-
-#endif

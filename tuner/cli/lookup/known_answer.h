@@ -1,6 +1,5 @@
 /* What libtunelookup answers today for a search space's shapes, as tune asks it before it searches. */
-#ifndef MT_CLI_LOOKUP_KNOWN_ANSWER_H
-#define MT_CLI_LOOKUP_KNOWN_ANSWER_H
+#pragma once
 
 #include "tuner/cli/lookup/plan_cache.h"
 #include "tuner/session/session.h"
@@ -25,5 +24,3 @@ size_t mt_known_answer_find(void *context, const mt_shape *shape, const mt_workl
 double mt_known_answer_loss(mt_known_answer *answer, const mt_shape *shape, const mt_workload *workload);
 /* The facts as the library takes them; the name is borrowed. */
 tunelookup_device mt_known_answer_device(const mt_device_facts *facts);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the lookup library answered, as text and as JSON. */
-#ifndef MT_CLI_LOOKUP_LOOKUP_PRINT_H
-#define MT_CLI_LOOKUP_LOOKUP_PRINT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ const char *mt_lookup_match_name(tunelookup_match match);
 const char *mt_lookup_dtype_name(tunelookup_dtype dtype);
 const char *mt_lookup_role_name(tunelookup_role role);
 const char *mt_lookup_kind_name(tunelookup_arg_kind kind);
-
-#endif

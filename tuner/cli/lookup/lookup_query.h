@@ -1,6 +1,5 @@
 /* What `msda-tune lookup` asks about, put together from a database's names, a search space and --set: the GPU's facts, the kernel, the shape's values. */
-#ifndef MT_CLI_LOOKUP_LOOKUP_QUERY_H
-#define MT_CLI_LOOKUP_LOOKUP_QUERY_H
+#pragma once
 
 #include "include/tunelookup.h"
 #include "tuner/base/strbuf.h"
@@ -59,5 +58,3 @@ mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const 
 mt_status mt_lookup_values_bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err); /* one more of names[], behind the values' */
 mt_status mt_lookup_values_push(mt_lookup_query *asked, mt_error *err); /* into names[] and numbers[] */
 void mt_lookup_values_clear(mt_lookup_query *asked);
-
-#endif

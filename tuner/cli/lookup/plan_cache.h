@@ -1,7 +1,6 @@
 /* Questions to libtunelookup that many shapes share: the same GPU, kernel, strings and lengths of lists are prepared once. Preparing reads all rows of a kernel, and a plan keeps them until its handle is closed; so
  * only so many are kept. */
-#ifndef MT_CLI_LOOKUP_PLAN_CACHE_H
-#define MT_CLI_LOOKUP_PLAN_CACHE_H
+#pragma once
 
 #include "include/tunelookup.h"
 #include "tuner/cli/lookup/lookup_query.h"
@@ -23,5 +22,3 @@ tunelookup_plan *mt_plan_cache_get(mt_plan_cache *cache, const tunelookup_device
 const char *mt_plan_refuses(const tunelookup_plan *plan, const char *shape_key, const char *variant);
 /* Closes the handle and forgets the plans; the next question reads the files anew. A zeroed struct is fine. */
 void mt_plan_cache_forget(mt_plan_cache *cache);
-
-#endif

@@ -1,6 +1,5 @@
 /* What libtunelookup answers from a report's database, shape by shape. */
-#ifndef MT_CLI_LOOKUP_REPORT_ANSWERS_H
-#define MT_CLI_LOOKUP_REPORT_ANSWERS_H
+#pragma once
 
 #include "db/store/store.h"
 #include "include/tunelookup.h"
@@ -29,5 +28,3 @@ void mt_report_answers_begin(mt_store *store, mt_report_answers *answers);
 const char *mt_report_answers_refusal(void *answers, const mt_report_question *question, const char *variant);
 mt_status mt_report_answers_open(mt_store *store, mt_report_answers *answers, mt_error *err);
 void mt_report_answers_close(mt_report_answers *answers); /* zeroed struct is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* What each knob of the best variant is worth: the measured rows that differ from it in one knob, for `show --ablation`. */
-#ifndef MT_CLI_MEASURE_ABLATION_H
-#define MT_CLI_MEASURE_ABLATION_H
+#pragma once
 
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/database.h"
@@ -11,5 +10,3 @@
  * of this variant instead ("A=1 B=2" or "A=1;B=2"); NULL: of the best. `sources` marks headings. *bases = such rows.
  */
 mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char *variant, mt_sources *sources, size_t *bases, mt_error *err);
-
-#endif

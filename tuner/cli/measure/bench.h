@@ -1,6 +1,5 @@
 /* A search space opened for evaluating variants by name: what `verify`, `profile` and `portfolio --measure` share. */
-#ifndef MT_CLI_MEASURE_BENCH_H
-#define MT_CLI_MEASURE_BENCH_H
+#pragma once
 
 #include "db/key.h"
 #include "db/store/store.h"
@@ -34,5 +33,3 @@ typedef struct mt_bench {
 /* Starts the workers, or opens the recording. NO_GPU when there is no device. What was opened before a failure is closed. */
 mt_status mt_bench_open(const mt_bench_options *options, mt_bench *bench, mt_error *err);
 void mt_bench_close(mt_bench *bench); /* an empty one is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* The winners of a database whose code it does not hold, compiled and stored. */
-#ifndef MT_CLI_MEASURE_COMPILE_WINNERS_H
-#define MT_CLI_MEASURE_COMPILE_WINNERS_H
+#pragma once
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
@@ -43,5 +42,3 @@ typedef struct mt_compile_report {
 
 /* A winner that does not compile is a line of the report. NOT_FOUND: the kernel's source is not here, or not in that version. The report is the caller's in any case. */
 mt_status mt_compile_winners(mt_store *store, const mt_winner_group *group, const mt_compile_wishes *wishes, mt_compile_report *report, mt_error *err);
-
-#endif

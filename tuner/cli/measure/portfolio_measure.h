@@ -1,6 +1,5 @@
 /* Measuring what a portfolio still needs to know: each candidate on each tuned shape. */
-#ifndef MT_CLI_MEASURE_PORTFOLIO_MEASURE_H
-#define MT_CLI_MEASURE_PORTFOLIO_MEASURE_H
+#pragma once
 
 #include "tuner/cli/command.h"
 #include "tuner/cli/measure/bench.h"
@@ -31,5 +30,3 @@ mt_l2 mt_portfolio_bench_l2(const mt_portfolio_bench *bench);
 mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_predictor_table *table, size_t candidates, size_t *missing, mt_error *err);
 /* In such a process: its part of what its stdin names. */
 mt_status mt_portfolio_bench_help(mt_portfolio_bench *bench, mt_store *store, mt_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a portfolio still has to measure: one task for each subject. Several processes may share them: the list is a file in memory that all have open, and who takes a task locks a byte of it,
  * which nobody else can until that process is gone. */
-#ifndef MT_CLI_MEASURE_PORTFOLIO_TASKS_H
-#define MT_CLI_MEASURE_PORTFOLIO_TASKS_H
+#pragma once
 
 #include "tuner/base/texts.h"
 #include "tuner/session/session.h"
@@ -27,5 +26,3 @@ mt_status mt_portfolio_tasks_share(mt_portfolio_tasks *tasks, mt_error *err);
 mt_status mt_portfolio_tasks_join(mt_portfolio_tasks *tasks, const mt_spec *spec, mt_error *err);
 /* mt_session_params.takes, for shared ones. */
 bool mt_portfolio_tasks_take(void *tasks, size_t index);
-
-#endif

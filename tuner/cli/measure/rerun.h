@@ -1,6 +1,5 @@
 /* Stored variants run again, for `verify` and `profile`: a search space opened on a GPU, and one evaluation at a time. Nothing is stored here. */
-#ifndef MT_CLI_MEASURE_RERUN_H
-#define MT_CLI_MEASURE_RERUN_H
+#pragma once
 
 #include "db/store/row.h"
 #include "tuner/cli/measure/bench.h"
@@ -35,5 +34,3 @@ mt_status mt_rerun_under(mt_rerun *rerun, const char *const *prefix, mt_depth de
 
 /* "ALGO=a BLOCK=64", as listings print it, is as good as "ALGO=a;BLOCK=64", and so is "BLOCK=64 ALGO=a": the order of knobs does not matter. */
 bool mt_rerun_same_variant(const char *given, const char *stored);
-
-#endif

@@ -1,7 +1,6 @@
 /* A second tuner beside this one, for other GPUs: the same command with another --gpu, over the same database. Its lines come out of ours, marked with its GPUs. `tune` has one for GPUs of
  * another model: it finds out by itself whether those are of one model, and starts a third one if not. `portfolio` has one for each further GPU, which reads what there is to do from its stdin. */
-#ifndef MT_CLI_MEASURE_SIBLING_H
-#define MT_CLI_MEASURE_SIBLING_H
+#pragma once
 
 #include <stdbool.h>
 #include <uv.h>
@@ -26,5 +25,3 @@ bool mt_sibling_enter(void);
 mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, mt_sibling **sibling, mt_error *err);
 /* Waits for its end. An error names its GPUs and its exit code; 130 is MT_ERR_INTERRUPTED, and so is that it died of a signal that it got from us. Invalid afterwards; NULL is MT_OK. */
 mt_status mt_sibling_join(mt_sibling *sibling, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compiling with NVRTC, and the cubin cache. Runs in compile workers; needs no GPU and no driver. */
-#ifndef MT_GPU_COMPILE_COMPILE_H
-#define MT_GPU_COMPILE_COMPILE_H
+#pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/status.h"
@@ -27,5 +26,3 @@ mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_source *source, mt_
 
 /* The tool's own kernels (poison, guard, compare, flush, hold, clock …), tuner/gpu/support.cu, as a source for mt_compile. */
 mt_status mt_compile_tool_source(mt_source *source, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The cubin cache: what NVRTC made of a request, and what it said. Many processes may read and write one cache. */
-#ifndef MT_GPU_COMPILE_COMPILE_CACHE_H
-#define MT_GPU_COMPILE_COMPILE_CACHE_H
+#pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/status.h"
@@ -23,5 +22,3 @@ bool mt_cache_entry_read(mt_cache_entry *entry, mt_hash *cubin, char **log);
 /* *hash is the cubin's. */
 mt_status mt_cache_entry_write(mt_cache_entry *entry, const char *cubin, size_t size, const char *log, mt_hash *hash, mt_error *err);
 void mt_cache_entry_free(mt_cache_entry *entry); /* zeroed struct is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* What the log of a compile says: resources, and hints for errors. */
-#ifndef MT_GPU_COMPILE_COMPILE_LOG_H
-#define MT_GPU_COMPILE_COMPILE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ bool mt_compile_serialized(const char *log, mt_strbuf *why);
 void mt_compile_hints(const char *log, mt_strbuf *hints);
 /* Adds a line that names the language standard which NVRTC does not know, and those that it does. */
 void mt_compile_standard_hint(const char *log, const char *const *options, size_t count, mt_strbuf *hints);
-
-#endif

@@ -1,6 +1,5 @@
 /* Macros of knobs and shape values: whether they are in effect, and whether one of them broke a header. Internal to compiling. */
-#ifndef MT_GPU_COMPILE_COMPILE_MACROS_H
-#define MT_GPU_COMPILE_COMPILE_MACROS_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile/compile_request.h"
@@ -14,5 +13,3 @@ void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text);
 bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why);
 /* Adds a line where the first error is in a header, at a line that holds the name of one of the request's macros. */
 void mt_compile_macro_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints);
-
-#endif

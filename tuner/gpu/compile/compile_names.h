@@ -1,6 +1,5 @@
 /* C++ names in a compile: those that the launches take are asked of NVRTC, and their names in compiled code are written behind the cubin (db/cubin_names.h). */
-#ifndef MT_GPU_COMPILE_COMPILE_NAMES_H
-#define MT_GPU_COMPILE_COMPILE_NAMES_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile/compile_request.h"
@@ -14,5 +13,3 @@ mt_status mt_compile_names_ask(const mt_nvrtc *nvrtc, const mt_compile_request *
 mt_status mt_compile_names_add(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, mt_strbuf *image, mt_error *err);
 /* Adds a line about the name that made the compile fail, with the kernels that the source has. */
 mt_status mt_compile_names_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which files NVRTC read, by its own word. The key of a kernel and of its cubin is made before, from what the tool found in the texts; here what the tool overlooked becomes an error. */
-#ifndef MT_GPU_COMPILE_COMPILE_READS_H
-#define MT_GPU_COMPILE_COMPILE_READS_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile/compile_request.h"
@@ -16,5 +15,3 @@ bool mt_compile_reads_unknown(const mt_nvrtc *nvrtc, const mt_compile_request *r
 
 /* The same of what the toolkit's headers only ask for: through a macro that the source or an option defines. */
 bool mt_compile_asks_unknown(const mt_compile_request *request, mt_strbuf *why);
-
-#endif

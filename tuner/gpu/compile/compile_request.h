@@ -1,6 +1,5 @@
 /* What one compile is asked for. */
-#ifndef MT_GPU_COMPILE_COMPILE_REQUEST_H
-#define MT_GPU_COMPILE_COMPILE_REQUEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ typedef struct mt_compile_request {
     size_t macro_count;            /* the first so many options are macros that must be in effect (mt_options) */
     const mt_visible *visible;     /* the toolkit's headers that the source may read (mt_compile_headers): their digest is part of the cache's key, and no other may be read; NULL = nobody cares */
 } mt_compile_request;
-
-#endif

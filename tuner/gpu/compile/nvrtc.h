@@ -1,6 +1,5 @@
 /* The library NVRTC: found, opened, asked. Needs no GPU and no driver. */
-#ifndef MT_GPU_COMPILE_NVRTC_H
-#define MT_GPU_COMPILE_NVRTC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ void mt_nvrtc_close(mt_nvrtc *nvrtc);                  /* NULL is a no-op */
 /* Folders that headers are looked for in, in this order; entries may be NULL. */
 void mt_nvrtc_header_folders(const mt_nvrtc *nvrtc, const char *folders[2]);
 int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc);       /* 1000·major + 10·minor */
-
-#endif

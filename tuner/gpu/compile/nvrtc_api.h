@@ -1,7 +1,6 @@
 /* The part of NVRTC's interface that is used here, in our own words: NVRTC comes without typedefs for its functions, and its header
  * may be missing where the library is not. Source: docs.nvidia.com/cuda/nvrtc. */
-#ifndef MT_GPU_COMPILE_NVRTC_API_H
-#define MT_GPU_COMPILE_NVRTC_API_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ typedef struct mt_nvrtc_api {
     int (*GetNumSupportedArchs)(int *count);  /* NULL where NVRTC is older than 11.2 or does not tell; then the next too */
     int (*GetSupportedArchs)(int *archs);     /* 75 … ascending */
 } mt_nvrtc_api;
-
-#endif

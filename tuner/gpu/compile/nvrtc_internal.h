@@ -1,6 +1,5 @@
 /* NVRTC, opened: internal to compile.c and nvrtc.c. */
-#ifndef MT_GPU_COMPILE_NVRTC_INTERNAL_H
-#define MT_GPU_COMPILE_NVRTC_INTERNAL_H
+#pragma once
 
 #include "tuner/base/leftover.h"
 #include "tuner/base/strbuf.h"
@@ -28,5 +27,3 @@ void mt_nvrtc_builtins_hint(const mt_nvrtc *nvrtc, const char *log, mt_strbuf *h
 int mt_nvrtc_leave_folder(void);
 void mt_nvrtc_return_to(int folder); /* takes it */
 mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err);
-
-#endif

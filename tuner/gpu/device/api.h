@@ -1,7 +1,6 @@
 /* The driver's functions that are used here, in one list. They come from cuGetProcAddress with the version that the PFN typedef names: a
  * bare dlsym would give the oldest ABI of a name. The CUDA headers are needed when compiling only. */
-#ifndef MT_GPU_DEVICE_API_H
-#define MT_GPU_DEVICE_API_H
+#pragma once
 
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -89,5 +88,3 @@ const char *mt_cuda_error_name(const mt_cuda_api *api, CUresult code);
 bool mt_cuda_is_sticky(CUresult code);
 /* What a kernel does to itself, on any GPU. */
 bool mt_cuda_is_of_the_code(CUresult code);
-
-#endif

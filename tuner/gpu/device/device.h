@@ -1,6 +1,5 @@
 /* One GPU and its context. Lives in the device worker; the coordinator never includes this. */
-#ifndef MT_GPU_DEVICE_DEVICE_H
-#define MT_GPU_DEVICE_DEVICE_H
+#pragma once
 
 #include "tuner/base/outcome.h"
 #include "tuner/base/status.h"
@@ -28,5 +27,3 @@ mt_energy_source mt_gpu_energy_source(mt_gpu *gpu);
 
 /* Loads the tool's own kernels. Must come before evaluating. */
 mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The inside of mt_gpu; for this folder and tuner/gpu/trial alone. */
-#ifndef MT_GPU_DEVICE_DEVICE_INTERNAL_H
-#define MT_GPU_DEVICE_DEVICE_INTERNAL_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/device/api.h"
@@ -69,5 +68,3 @@ mt_status mt_gpu_fail(const mt_gpu *gpu, CUresult code, mt_error *err, const cha
             goto done;                                         \
         }                                                      \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* From a cubin and a plan to launches that are ready: entry, attributes, occupancy, carve-out, arguments. */
-#ifndef MT_GPU_DEVICE_LAUNCH_H
-#define MT_GPU_DEVICE_LAUNCH_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/device/api.h"
@@ -46,5 +45,3 @@ mt_status mt_binding_make(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan,
 void mt_binding_free(mt_binding *binding); /* zeroed struct is fine */
 /* Launches with the binding's values. */
 CUresult mt_binding_launch(mt_gpu *gpu, const mt_binding *binding, const mt_plan *plan, const mt_ready *ready);
-
-#endif

@@ -1,6 +1,5 @@
 /* Device buffers between guard bands. */
-#ifndef MT_GPU_DEVICE_MEMORY_H
-#define MT_GPU_DEVICE_MEMORY_H
+#pragma once
 
 #include "tuner/gpu/device/api.h"
 #include "tuner/gpu/device/device.h"
@@ -37,5 +36,3 @@ bool mt_bands_add(mt_span_list *list, const mt_buffer *buffer);
 /* Lists of data for checksums. */
 bool mt_spans_add(mt_span_list *list, const mt_buffer *buffer);
 CUresult mt_bands_fill(mt_gpu *gpu, const mt_span_list *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* A cubin on the device. Its kernels and variables are found by the names that people write, C++ ones too. */
-#ifndef MT_GPU_DEVICE_MODULE_H
-#define MT_GPU_DEVICE_MODULE_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/device/api.h"
@@ -18,5 +17,3 @@ void mt_module_unload(mt_gpu *gpu, mt_module *module); /* one that is not loaded
 const char *mt_module_symbol(const mt_module *module, const char *name); /* in compiled code; the module's text, or `name` */
 CUresult mt_module_function(mt_gpu *gpu, const mt_module *module, const char *name, CUfunction *function);
 CUresult mt_module_variable(mt_gpu *gpu, const mt_module *module, const char *name, CUdeviceptr *address, size_t *bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of NVML that is used here, read-only, in our own words: nvml.h is often missing. Source: docs.nvidia.com/deploy/nvml-api. */
-#ifndef MT_GPU_DEVICE_NVML_API_H
-#define MT_GPU_DEVICE_NVML_API_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -60,5 +59,3 @@ bool mt_nvml_throttled(const mt_nvml *nvml); /* false when unknown */
 bool mt_nvml_limited(const mt_nvml *nvml);   /* throttled, or at the power limit; false when unknown */
 /* The total of `source` in mJ (COUNTER) or the power in mW (POWER); false where this GPU or driver does not tell. */
 bool mt_nvml_energy(const mt_nvml *nvml, mt_energy_source source, double *reading);
-
-#endif

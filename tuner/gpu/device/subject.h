@@ -1,6 +1,5 @@
 /* The subject: inputs and references of one (spec, shape, workload, seed), kept on the device from variant to variant. */
-#ifndef MT_GPU_DEVICE_SUBJECT_H
-#define MT_GPU_DEVICE_SUBJECT_H
+#pragma once
 
 #include "tuner/gpu/device/memory.h"
 #include "tuner/gpu/device/module.h"
@@ -46,5 +45,3 @@ mt_status mt_input_make(mt_gpu *gpu, const mt_subject_request *request, size_t a
 const char *mt_input_path(const mt_subject_request *request, const char *arg); /* of --input, or NULL */
 /* Runs the reference for the set, whose inputs are made. */
 mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, const mt_env *env, mt_input_set *set, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A subject, as the coordinator asks for it: inputs and references on the device. */
-#ifndef MT_GPU_DEVICE_SUBJECT_REQUEST_H
-#define MT_GPU_DEVICE_SUBJECT_REQUEST_H
+#pragma once
 
 #include "tuner/gpu/device/device.h"
 #include "tuner/space/source/source.h"
@@ -30,5 +29,3 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
 /* In reserve, beside another process of ours that is at work: as mt_subject_memory, but what does not fit easily (all seeds, half of the device's memory left free) is not kept. Also loads what
  * the tool's own kernels need. An error is of the context; that the subject could not be made is none, since evaluating will tell. */
 mt_status mt_gpu_prepare(mt_gpu *gpu, const char *tool_cubin, const mt_subject_request *request, mt_error *err);
-
-#endif

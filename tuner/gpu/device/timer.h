@@ -1,7 +1,6 @@
 /* What timing needs on the device, made once per GPU and used for every variant: events, the memory that flushes L2, the flag that holds
  * the stream, clock stamps. It times nothing by itself: timing.c does. */
-#ifndef MT_GPU_DEVICE_TIMER_H
-#define MT_GPU_DEVICE_TIMER_H
+#pragma once
 
 #include "tuner/gpu/device/api.h"
 #include "tuner/gpu/device/device.h"
@@ -52,5 +51,3 @@ CUresult mt_timer_collect(mt_gpu *gpu, size_t count, double *ns, double *mhz);
 
 /* SM clock in MHz between two rows of stamps: the median over the multiprocessors that have both; 0 = none has. Sorts in place of `work`[rows]. */
 double mt_stamp_mhz(const mt_stamp *before, const mt_stamp *after, size_t rows, uint64_t ticket_before, uint64_t ticket_after, double *work);
-
-#endif

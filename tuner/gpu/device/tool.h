@@ -1,6 +1,5 @@
 /* Launching the tool's own kernels (support.cu). All are asynchronous in the GPU's stream. */
-#ifndef MT_GPU_DEVICE_TOOL_H
-#define MT_GPU_DEVICE_TOOL_H
+#pragma once
 
 #include "tuner/gpu/device/api.h"
 #include "tuner/gpu/device/device.h"
@@ -38,5 +37,3 @@ CUresult mt_tool_report_read(mt_gpu *gpu);
  * different ones. mt_tool_poison_bits gives one element's bits. */
 CUresult mt_tool_poison(mt_gpu *gpu, CUdeviceptr data, uint64_t bytes, mt_dtype dtype, unsigned pass);
 uint64_t mt_tool_poison_bits(mt_dtype dtype, unsigned pass);
-
-#endif

@@ -1,6 +1,5 @@
 /* A baseline plugin (include/msda_baseline.h) in the place of a variant's launches: everything else of an evaluation stays as it is. */
-#ifndef MT_GPU_TRIAL_BASELINE_H
-#define MT_GPU_TRIAL_BASELINE_H
+#pragma once
 
 #include "tuner/gpu/trial/trial.h"
 
@@ -14,5 +13,3 @@ CUresult mt_baseline_run(mt_gpu_trial *trial, const mt_binding *binding);
 void mt_baseline_explain(mt_gpu_trial *trial);
 /* What the plugin says of the algorithm; borrowed until the next call. */
 const char *mt_baseline_text(mt_gpu_trial *trial);
-
-#endif

@@ -1,6 +1,5 @@
 /* A graph of many launches over several copies of the buffers, for kernels too short for events. */
-#ifndef MT_GPU_TRIAL_BATCH_H
-#define MT_GPU_TRIAL_BATCH_H
+#pragma once
 
 #include "tuner/gpu/trial/trial.h"
 
@@ -12,5 +11,3 @@ mt_status mt_batch_create(mt_gpu_trial *trial, uint32_t sets, uint32_t launches,
 void mt_batch_free(mt_gpu *gpu, mt_batch *batch); /* NULL is a no-op */
 CUresult mt_batch_launch(mt_gpu *gpu, const mt_batch *batch);
 uint32_t mt_batch_size(const mt_batch *batch); /* launches of the variant per graph */
-
-#endif

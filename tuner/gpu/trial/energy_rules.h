@@ -1,6 +1,5 @@
 /* From readings of a counter of energy, or of power, to the energy of one run: pure functions, no device. docs/measurement.md says why it is done so. */
-#ifndef MT_GPU_TRIAL_ENERGY_RULES_H
-#define MT_GPU_TRIAL_ENERGY_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ typedef struct mt_energy_plan {
     uint32_t sets, runs;
 } mt_energy_plan;
 mt_energy_plan mt_energy_plan_make(mt_l2 l2, double run_ns, uint64_t set_bytes, uint64_t l2_bytes);
-
-#endif

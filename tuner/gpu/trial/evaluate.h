@@ -1,6 +1,5 @@
 /* The life of one variant on the device: load → occupancy → validate → time. */
-#ifndef MT_GPU_TRIAL_EVALUATE_H
-#define MT_GPU_TRIAL_EVALUATE_H
+#pragma once
 
 #include "tuner/gpu/device/device.h"
 #include "tuner/gpu/trial/evaluate_request.h"
@@ -13,5 +12,3 @@ const char *mt_gpu_launch_json(const mt_gpu *gpu);
 
 /* An output of the subject of which every expected element is NaN or infinite, as a variant that passed showed: its values are hardly checked. NULL = none seen. The spec's text. */
 const char *mt_gpu_vacuous(const mt_gpu *gpu);
-
-#endif

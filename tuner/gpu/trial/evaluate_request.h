@@ -1,6 +1,5 @@
 /* What an evaluation is asked for. */
-#ifndef MT_GPU_TRIAL_EVALUATE_REQUEST_H
-#define MT_GPU_TRIAL_EVALUATE_REQUEST_H
+#pragma once
 
 #include "tuner/base/method.h"
 #include "tuner/gpu/device/subject_request.h"
@@ -29,5 +28,3 @@ typedef struct mt_evaluate_request {
                                  * The outcome's text then says what the plugin calls it */
     uint32_t algorithm;
 } mt_evaluate_request;
-
-#endif

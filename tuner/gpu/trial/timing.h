@@ -1,10 +1,7 @@
 /* Timing a variant. The decisions are in timing_rules.h, what it needs on the device in timer.h. */
-#ifndef MT_GPU_TRIAL_TIMING_H
-#define MT_GPU_TRIAL_TIMING_H
+#pragma once
 
 #include "tuner/gpu/trial/trial.h"
 
 /* Samples until the rules have enough: outcome->timing and its samples, or "censored". */
 mt_status mt_trial_time(mt_gpu_trial *trial, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Decisions of timing: pure functions, no device. What runs on the device is in timing.c. */
-#ifndef MT_GPU_TRIAL_TIMING_RULES_H
-#define MT_GPU_TRIAL_TIMING_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ typedef struct mt_batch_plan {
 /* Cold: so many sets that they exceed 3 × L2 together; where small sets would need too many copies, each is used once per graph (before which
  * L2 is flushed). set_bytes: of all buffers of one set. */
 mt_batch_plan mt_batch_plan_make(mt_l2 l2, double launch_ns, uint64_t set_bytes, uint64_t l2_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* One variant's evaluation in progress: what validating (verify.h), timing (timing.h) and measuring energy (energy.h) work on. */
-#ifndef MT_GPU_TRIAL_TRIAL_H
-#define MT_GPU_TRIAL_TRIAL_H
+#pragma once
 
 #include "tuner/gpu/device/launch.h"
 #include "tuner/gpu/device/subject.h"
@@ -59,5 +58,3 @@ const mt_buffer *mt_trial_buffer(const mt_gpu_trial *trial, size_t arg);
 /* Of the first timed launch, for messages. */
 const char *mt_trial_entry(const mt_gpu_trial *trial);
 bool mt_trial_is_yardstick(const mt_gpu_trial *trial);
-
-#endif

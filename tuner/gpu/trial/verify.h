@@ -1,6 +1,5 @@
 /* Validating a variant: its outputs against the reference, the guard bands, its inputs. The rules are in verify_rules.h. */
-#ifndef MT_GPU_TRIAL_VERIFY_H
-#define MT_GPU_TRIAL_VERIFY_H
+#pragma once
 
 #include "tuner/gpu/trial/trial.h"
 
@@ -10,5 +9,3 @@ mt_status mt_trial_validate_first(mt_gpu_trial *trial, mt_error *err);
 mt_status mt_trial_validate_timed(mt_gpu_trial *trial, mt_error *err);
 /* The other runs. */
 mt_status mt_trial_validate_rest(mt_gpu_trial *trial, mt_error *err);
-
-#endif
