@@ -266,34 +266,34 @@ done:
     return st;
 }
 
-static mt_status parse_product(parser *p, int *out)
+/* Operands of `next` with operators of one level between them, from left to right: a table that ends with a NULL sign. */
+typedef struct operator { const char *sign; mt_python_kind kind; char op; } operator;
+
+static mt_status parse_level(parser *p, mt_status (*next)(parser *, int *), const operator *level, int *out)
 {
     mt_status st = MT_OK;
-    MT_TRY(parse_unary(p, out));
-    while (is(p, "*") || is(p, "/") || is(p, "%") || is(p, "//")) {
-        char op = p->length == 2 ? 'q' : *p->token;
+    MT_TRY(next(p, out));
+    for (const operator *at = level; at->sign; at++) {
         int column = column_of(p), right;
-        advance(p);
-        MT_TRY(parse_unary(p, &right));
-        MT_TRY(add_pair(p, MT_PYTHON_ARITHMETIC, op, column, *out, right, out));
+        if (!take(p, at->sign)) continue;
+        MT_TRY(next(p, &right));
+        MT_TRY(add_pair(p, at->kind, at->op, column, *out, right, out));
+        at = level - 1; /* all of them may follow */
     }
 done:
     return st;
 }
 
+static mt_status parse_product(parser *p, int *out)
+{
+    static const operator level[] = {{"*", MT_PYTHON_ARITHMETIC, '*'}, {"/", MT_PYTHON_ARITHMETIC, '/'}, {"%", MT_PYTHON_ARITHMETIC, '%'}, {"//", MT_PYTHON_ARITHMETIC, 'q'}, {0}};
+    return parse_level(p, parse_unary, level, out);
+}
+
 static mt_status parse_sum(parser *p, int *out)
 {
-    mt_status st = MT_OK;
-    MT_TRY(parse_product(p, out));
-    while (is(p, "+") || is(p, "-")) {
-        char op = *p->token;
-        int column = column_of(p), right;
-        advance(p);
-        MT_TRY(parse_product(p, &right));
-        MT_TRY(add_pair(p, MT_PYTHON_ARITHMETIC, op, column, *out, right, out));
-    }
-done:
-    return st;
+    static const operator level[] = {{"+", MT_PYTHON_ARITHMETIC, '+'}, {"-", MT_PYTHON_ARITHMETIC, '-'}, {0}};
+    return parse_level(p, parse_product, level, out);
 }
 
 /* The comparison at hand as node's op; 0 = none. i: in, n: not in. */
@@ -341,28 +341,14 @@ done:
 
 static mt_status parse_and(parser *p, int *out)
 {
-    mt_status st = MT_OK;
-    int column, right;
-    MT_TRY(parse_not(p, out));
-    for (column = column_of(p); take(p, "and"); column = column_of(p)) {
-        MT_TRY(parse_not(p, &right));
-        MT_TRY(add_pair(p, MT_PYTHON_AND, 0, column, *out, right, out));
-    }
-done:
-    return st;
+    static const operator level[] = {{"and", MT_PYTHON_AND, 0}, {0}};
+    return parse_level(p, parse_not, level, out);
 }
 
 static mt_status parse_or(parser *p, int *out)
 {
-    mt_status st = MT_OK;
-    int column, right;
-    MT_TRY(parse_and(p, out));
-    for (column = column_of(p); take(p, "or"); column = column_of(p)) {
-        MT_TRY(parse_and(p, &right));
-        MT_TRY(add_pair(p, MT_PYTHON_OR, 0, column, *out, right, out));
-    }
-done:
-    return st;
+    static const operator level[] = {{"or", MT_PYTHON_OR, 0}, {0}};
+    return parse_level(p, parse_and, level, out);
 }
 
 static mt_status parse_expression(parser *p, int *out)

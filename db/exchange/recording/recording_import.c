@@ -11,7 +11,6 @@
 #include "db/row_sqlite.h"
 #include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
-#include "db/store/open/old_outcome.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
@@ -229,7 +228,7 @@ static const char row_sql[] =
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
     /* json_extract makes 1 and 0 of true and false */
     "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " 
-    "ifnull(json_type(?1, '$.library'), json_type(?1, '$.rival')), ifnull(json_extract(?1, '$.library'), json_extract(?1, '$.rival')), 0"; /* 'rival': of older tools */
+    "json_type(?1, '$.library'), json_extract(?1, '$.library'), 0";
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_LIBRARY };
 
@@ -277,7 +276,6 @@ static mt_status read_kind(const import_state *import, sqlite3_stmt *statement, 
     if (st != MT_OK) return st;
     outcome->text = mt_strdup(text);
     if (text && !outcome->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->from.path);
-    if (strcmp(kind, "pruned") == 0) return mt_old_outcome_read(import->from.store, outcome, err);
     return mt_outcome_from_name(kind, &outcome->kind) ? MT_OK : mt_line_fail(&import->from, "\"k\" is an unknown outcome:", kind, err);
 }
 

@@ -1,9 +1,16 @@
 #include "db/store/open/migrate.h"
 
 #include "db/store/current.h"
-#include "db/store/open/old_outcome.h"
 #include "db/store/open/store_file.h"
 #include "db/store/sql.h"
+
+/* Schema 7 had one outcome 'pruned' for a variant that did not run, and a sentence that told which of three. Here alone such a sentence is read: SQL expressions of the old outcome and text, and what they are
+ * now. A sentence that the outcome or the digest says is gone; every other text stays. */
+#define OLD_EXCLUDED(text) text " GLOB 'a constraint excludes it on this shape and GPU (expressions [0-9a-f]*)'"
+#define OLD_OUTCOME(outcome, text) \
+    "CASE WHEN " outcome " <> 'pruned' THEN " outcome " WHEN " text " = 'not recorded' THEN 'not_recorded' WHEN " text " GLOB 'the compiler died*' THEN 'compiler_killed' ELSE 'excluded' END"
+#define OLD_TEXT(outcome, text) "CASE WHEN " outcome " <> 'pruned' OR NOT (" text " = 'not recorded' OR " OLD_EXCLUDED(text) ") THEN " text " END"
+#define OLD_DIGEST(outcome, text) "CASE WHEN " outcome " = 'pruned' AND " OLD_EXCLUDED(text) " THEN substr(" text ", -9, 8) END"
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
@@ -32,7 +39,7 @@ extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it
 static const char to_8[] =
     "ALTER TABLE portfolio ADD COLUMN cells BLOB; "
     "ALTER TABLE session ADD COLUMN headers TEXT; ALTER TABLE measurement ADD COLUMN spec_digest TEXT; "
-    "UPDATE measurement SET spec_digest = " MT_OLD_DIGEST("outcome", "text") ", outcome = " MT_OLD_OUTCOME("outcome", "text") ", text = " MT_OLD_TEXT("outcome", "text") " WHERE outcome = 'pruned'; "
+    "UPDATE measurement SET spec_digest = " OLD_DIGEST("outcome", "text") ", outcome = " OLD_OUTCOME("outcome", "text") ", text = " OLD_TEXT("outcome", "text") " WHERE outcome = 'pruned'; "
     "UPDATE portfolio_cell SET outcome = ifnull((SELECT m.outcome FROM measurement m WHERE m.id = measurement_id), 'excluded') WHERE outcome = 'pruned'; "
     "UPDATE portfolio_shape SET default_outcome = ifnull(" DEFAULT_NOT_RUN ", 'excluded') WHERE default_outcome = 'pruned'; "
     LIBRARY_COMPARISONS

@@ -1,4 +1,5 @@
-#include "tuner/cli/check/check_default.h"
+/* Whether the default points that a space names may run for a shape. */
+#include "tuner/cli/check/check.h"
 
 #include "tuner/base/alloc.h"
 #include "tuner/evaluate/candidate.h"

@@ -1,4 +1,5 @@
-#include "tuner/cli/check/check_files.h"
+/* Whether the files of `reference = file:…` and `init = file:…` hold what a shape needs. */
+#include "tuner/cli/check/check.h"
 
 #include "tuner/space/launch/plan.h"
 #include "tuner/space/spec/npy.h"

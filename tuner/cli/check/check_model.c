@@ -1,4 +1,5 @@
-#include "tuner/cli/check/check_model.h"
+/* `msda-tune check`: what the space's cost model says of its points. */
+#include "tuner/cli/check/check.h"
 
 #include "tuner/space/points/env.h"
 

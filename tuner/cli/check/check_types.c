@@ -1,4 +1,5 @@
-#include "tuner/cli/check/check_types.h"
+/* What `msda-tune check` refuses before compiling: arguments of another type than the kernel's declaration has. A GPU would read the same bytes as something else. */
+#include "tuner/cli/check/check.h"
 
 #include <string.h>
 

@@ -64,32 +64,6 @@ const char *mt_cuda_error_name(const mt_cuda_api *api, CUresult code)
     return name;
 }
 
-/* The driver's documentation says of each of these that the process must be relaunched, or (memory errors, unknown) that the
- * context's state can't be trusted. */
-bool mt_cuda_is_sticky(CUresult code)
-{
-    switch ((int)code) {
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case 226: /* CUDA_ERROR_CONTAINED, newer than the oldest header that we build with */
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case 721: /* CUDA_ERROR_TENSOR_MEMORY_LEAK */
-    case CUDA_ERROR_UNKNOWN:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool mt_cuda_is_of_the_code(CUresult code)
 {
     switch ((int)code) {
@@ -103,9 +77,25 @@ bool mt_cuda_is_of_the_code(CUresult code)
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_LAUNCH_FAILED:
-    case 721: /* CUDA_ERROR_TENSOR_MEMORY_LEAK */
+    case 721: /* CUDA_ERROR_TENSOR_MEMORY_LEAK, newer than the oldest header that we build with */
         return true;
     default:
         return false;
+    }
+}
+
+/* The driver's documentation says of each of these that the process must be relaunched, or (memory errors, unknown) that the
+ * context's state can't be trusted. */
+bool mt_cuda_is_sticky(CUresult code)
+{
+    switch ((int)code) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case 226: /* CUDA_ERROR_CONTAINED, likewise */
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_UNKNOWN:
+        return true;
+    default:
+        return mt_cuda_is_of_the_code(code) && code != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     }
 }
