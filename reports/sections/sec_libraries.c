@@ -1,5 +1,4 @@
 /* Winners against a baseline plugin, timed in the same rounds. */
-#include <math.h>
 
 #include "reports/section.h"
 

@@ -5,11 +5,9 @@
  * Which of the plugin's algorithms it was stays behind. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "db/exchange/recording/recording_internal.h"
 #include "db/store/measurement.h"
-#include "db/store/query.h"
 #include "db/store/store_internal.h"
 
 /* Members of the object. */

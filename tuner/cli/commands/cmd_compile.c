@@ -1,6 +1,5 @@
 /* msda-tune compile: the winners' code for a database that came without it, as shipped rows do. Needs NVRTC and no GPU. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/lookup/lookup_query.h"
 

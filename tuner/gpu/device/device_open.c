@@ -1,6 +1,5 @@
 /* Opening a GPU and its context, and closing it with all that it holds. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"

@@ -7,7 +7,6 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
 #include "tuner/gpu/device/device_internal.h"
-#include "tuner/gpu/device/launch.h"
 #include "tuner/gpu/device/tool.h"
 #include "tuner/space/source/semantics.h"
 

@@ -1,7 +1,5 @@
 #include "tuner/gpu/device/timer.h"
 
-#include <string.h>
-
 #include "tuner/base/stats.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/tool.h"

@@ -5,7 +5,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/gpu/device/device_internal.h"
-#include "tuner/gpu/device/tool.h"
 
 struct mt_batch {
     mt_binding *sets;   /* set_count − 1: set 0 is the trial's own */

@@ -1,12 +1,9 @@
 #include "tuner/gpu/trial/evaluate.h"
 
-#include <string.h>
-
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/gpu/device/device_internal.h"
-#include "tuner/gpu/device/tool.h"
 #include "tuner/gpu/trial/baseline.h"
 #include "tuner/gpu/trial/energy.h"
 #include "tuner/gpu/trial/timing.h"

@@ -6,8 +6,6 @@
  * are neither timed nor leave anything in the cache. */
 #include "tuner/gpu/trial/timing.h"
 
-#include <string.h>
-
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
