@@ -70,10 +70,8 @@ mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err)
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer opens at once */
     if (*fd < 0) return fail_errno(err, path, "open");
     mt_status st = MT_OK;
-    if (fstat(*fd, &info) != 0)
-        st = fail_errno(err, path, "read");
-    else if (!S_ISREG(info.st_mode))
-        st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
+    if (fstat(*fd, &info) != 0) st = fail_errno(err, path, "read");
+    else if (!S_ISREG(info.st_mode)) st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
     if (st == MT_OK) return MT_OK;
     close(*fd);
     *fd = -1;

@@ -102,8 +102,7 @@ static mt_status choose_device(eval_replay *self, const char *gpu, mt_error *err
     MT_TRY(mt_query_devices(self->recordings, &recorded, on_device, &search, err));
     if (search.match_count == 0)
         st = MT_FAIL(err, MT_ERR_NO_GPU, "no recording of GPU '%s'; there are: %s", gpu, search.models.length ? mt_strbuf_text(&search.models) : "none");
-    else if (search.match_count > 1)
-        st = MT_FAIL(err, MT_ERR_USAGE, "'recorded:%s' is ambiguous: %s", gpu, mt_strbuf_text(&search.matches));
+    else if (search.match_count > 1) st = MT_FAIL(err, MT_ERR_USAGE, "'recorded:%s' is ambiguous: %s", gpu, mt_strbuf_text(&search.matches));
     if (st != MT_OK) goto done;
     MT_TRY(mt_facts_from_json(search.facts_json, &self->base.facts, err));
     snprintf(self->base.facts.name, sizeof self->base.facts.name, "%s", search.name);
@@ -322,10 +321,8 @@ static mt_status submit(mt_evaluator *base, const mt_trial *trial, mt_error *err
     if (!row) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s is not recorded", trial->variant); /* no point of the recorded space */
     mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->id, .measured_unix_ms = row->measured_unix_ms, .launch_json = mt_strdup(row->launch_json)};
     mt_status st = copy_outcome(&row->outcome, &event.outcome, err);
-    if (st == MT_OK)
-        mt_event_queue_push(&self->events, &event);
-    else
-        mt_event_free(&event);
+    if (st == MT_OK) mt_event_queue_push(&self->events, &event);
+    else mt_event_free(&event);
     return st;
 }
 

@@ -113,10 +113,8 @@ mt_import_knob *mt_import_add_knob(mt_import *import, const char *name, mt_error
 /* 1.0 is 1, 0.5 is 0.5. */
 static void number_text(double number, mt_strbuf *text)
 {
-    if (fabs(number) < 1e15 && number == nearbyint(number))
-        mt_strbuf_addf(text, "%lld", (long long)number);
-    else
-        mt_json_number(text, number, 17);
+    if (fabs(number) < 1e15 && number == nearbyint(number)) mt_strbuf_addf(text, "%lld", (long long)number);
+    else mt_json_number(text, number, 17);
 }
 
 static bool is_integer(const char *text)
@@ -447,10 +445,8 @@ static mt_status open_file(const char *path, bool as_results, mt_import **import
     size_t length;
     mt_status st = mt_file_read(path, max_text_bytes, &bytes, &length, err);
     if (st == MT_OK) st = open_as(bytes, length, path, as_results, import, err);
-    if (st == MT_OK)
-        (*import)->bytes = bytes;
-    else
-        mt_free(bytes);
+    if (st == MT_OK) (*import)->bytes = bytes;
+    else mt_free(bytes);
     return st;
 }
 

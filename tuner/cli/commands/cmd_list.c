@@ -78,10 +78,8 @@ static mt_status list_spaces(mt_error *err)
         st = mt_share_space(names.items[i], &path, err);
         if (st != MT_OK) break;
         printf("  %s\n", names.items[i]);
-        if (mt_spec_load(path, &spec, &problem) == MT_OK)
-            print_spec(spec);
-        else
-            print_wrapped("      error     ", problem.message, 16);
+        if (mt_spec_load(path, &spec, &problem) == MT_OK) print_spec(spec);
+        else print_wrapped("      error     ", problem.message, 16);
         mt_spec_free(spec);
         mt_free(path);
     }

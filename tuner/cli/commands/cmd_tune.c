@@ -113,10 +113,8 @@ static mt_status unknown_name(const char *option, const char *name, const char *
     mt_strbuf list = {0};
     const char *near = mt_text_nearest(name, known, count);
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
-    if (near)
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
-    else
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
+    if (near) MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
+    else MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
 }

@@ -58,12 +58,9 @@ static mt_status add_target(mt_fixed_points *points, const mt_session_params *pl
     mt_space *space = NULL;
     size_t index, before = points->texts.count;
     mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, plan->l2, NULL, &space, err);
-    if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded)
-        st = mt_texts_take(&points->texts, mt_point_text(plan->spec, point), err);
-    else if (st == MT_OK && !mt_space_find(space, point, &index))
-        tell_why(points, space, point);
-    else if (st == MT_OK)
-        st = add_points(points, space, index, err);
+    if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded) st = mt_texts_take(&points->texts, mt_point_text(plan->spec, point), err);
+    else if (st == MT_OK && !mt_space_find(space, point, &index)) tell_why(points, space, point);
+    else if (st == MT_OK) st = add_points(points, space, index, err);
     if (st == MT_OK && points->texts.count > before)
         points->fixed[points->count++] = (mt_session_fixed){.shape = target->shape, .workload = target->workload, .variant_count = points->texts.count - before};
     mt_space_free(space);

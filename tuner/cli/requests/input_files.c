@@ -79,10 +79,8 @@ mt_status mt_inputs_identify(const mt_spec *spec, const mt_texts *words, mt_hash
         }
         mt_strbuf_addf(&text, "%s=%016" PRIx64 "\n", inputs[i].name, inputs[i].contents);
     }
-    if (text.failed)
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "--input: out of memory");
-    else
-        *identity = mt_hash_text(mt_strbuf_text(&text));
+    if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "--input: out of memory");
+    else *identity = mt_hash_text(mt_strbuf_text(&text));
 done:
     mt_strbuf_free(&text);
     mt_free(inputs);
