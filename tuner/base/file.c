@@ -36,24 +36,15 @@ mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **dat
         if (!bytes || used + 1 >= capacity) {
             if (bytes) capacity += capacity / 2;
             char *grown = mt_realloc(bytes, capacity, 1);
-            if (!grown) {
-                st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory after %zu bytes", name, used);
-                goto done;
-            }
+            if (!grown) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory after %zu bytes", name, used));
             bytes = grown;
         }
         ssize_t got = read(fd, bytes + used, capacity - 1 - used);
         if (got == 0) break;
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            st = fail_errno(err, name, "read");
-            goto done;
-        }
+        if (got < 0) MT_LEAVE(fail_errno(err, name, "read"));
         used += (size_t)got;
-        if (used > limit) {
-            st = MT_FAIL(err, MT_ERR_IO, "%s: larger than %zu bytes", name, limit);
-            goto done;
-        }
+        if (used > limit) MT_LEAVE(MT_FAIL(err, MT_ERR_IO, "%s: larger than %zu bytes", name, limit));
     }
     bytes[used] = '\0';
     *data = bytes;

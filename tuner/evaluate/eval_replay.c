@@ -112,9 +112,7 @@ static mt_status choose_device(eval_replay *self, const char *gpu, mt_error *err
 done:
     mt_strbuf_free(&search.models);
     mt_strbuf_free(&search.matches);
-    mt_free(search.key);
-    mt_free(search.name);
-    mt_free(search.facts_json);
+    MT_FREE_EACH(search.key, search.name, search.facts_json);
     return st;
 }
 
@@ -226,10 +224,7 @@ static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_wo
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
     if (self->seen) tell_hidden(self, &filter, shape->name);
     else if (self->under) MT_TRY(mt_query_measurements(self->under, &filter, on_row, self, err));
-    if (!self->seen) {
-        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_l2_name(l2));
-        goto done;
-    }
+    if (!self->seen) MT_LEAVE(MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_l2_name(l2)));
     warn_of_strangers(self);
     keep_newest(self);
     self->shape = shape;
@@ -348,9 +343,7 @@ static void destroy(mt_evaluator *base)
     free_rows(self);
     mt_free(self->rows);
     mt_event_queue_free(&self->events);
-    mt_free(self->gpu_key);
-    mt_free(self->programs);
-    mt_free(self);
+    MT_FREE_EACH(self->gpu_key, self->programs, self);
 }
 
 static const mt_evaluator_ops ops = {

@@ -341,17 +341,11 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
     mt_status st = MT_OK;
     sqlite3 *handle = NULL;
     char *plain = NULL;
-    if (strcmp(path, ":memory:") == 0) {
-        st = open_writer(path, path, MT_FS_REMOTE, &handle, err);
-        goto done;
-    }
+    if (strcmp(path, ":memory:") == 0) MT_LEAVE(open_writer(path, path, MT_FS_REMOTE, &handle, err));
     MT_TRY(check_path(path, mode, err));
     MT_TRY(check_trust(path, mode, err));
     plain = plain_path(path);
-    if (!plain) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
+    if (!plain) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
     mt_fs fs = mt_fs_of(path);
     st = mode == MT_STORE_READ_ONLY ? open_reader(path, plain, fs, &handle, err) : open_writer(path, plain, fs, &handle, err);
     if (st == MT_OK) st = check_whole(handle, path, err);

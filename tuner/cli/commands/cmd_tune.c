@@ -399,10 +399,7 @@ static void close_all(tuning *t)
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
     mt_requested_shapes_free(&t->wanted);
-    mt_free(t->space_path);
-    mt_free(t->db_path);
-    mt_free(t->cache_dir);
-    mt_free(t->sanitizer);
+    MT_FREE_EACH(t->space_path, t->db_path, t->cache_dir, t->sanitizer);
 }
 
 /* A list of shapes that production asked for is long: the everyday way, unless somebody says how much each is worth. */

@@ -122,10 +122,7 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
     MT_TRY(mt_requested_shapes_load(path, &given, &spec, &wanted, err));
     const mt_shape *shape = options->shape ? mt_spec_shape(spec, given.count ? wanted.shapes.items[0] : options->shape) : NULL;
     for (size_t i = 0; i < spec->shape_count; i++) MT_TRY(mt_texts_add_once(&known, spec->shapes[i].name, err));
-    if (!shape) {
-        st = mt_lookup_query_unknown("shape", options->shape, &known, err);
-        goto done;
-    }
+    if (!shape) MT_LEAVE(mt_lookup_query_unknown("shape", options->shape, &known, err));
     as_it_is = kernel_of(spec);
     if (as_it_is) take_space_key(as_it_is, options->kernel, asked);
     asked->kernel = options->kernel ? mt_strdup(options->kernel) : mt_strdup(as_it_is ? as_it_is : spec->name);

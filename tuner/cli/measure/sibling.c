@@ -191,9 +191,7 @@ mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, m
         else release(self);
         self = NULL;
     }
-    mt_free(self);
-    mt_free(words);
-    mt_free(tool);
+    MT_FREE_EACH(self, words, tool);
     mt_strbuf_free(&list);
     return st;
 }

@@ -140,10 +140,7 @@ mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store *
     char *path = NULL;
     mt_status st = MT_OK;
     MT_TRY(mt_store_default_path(option, &path, err));
-    if (!mt_file_exists(path)) {
-        st = mt_database_missing(path, err);
-        goto done;
-    }
+    if (!mt_file_exists(path)) MT_LEAVE(mt_database_missing(path, err));
     MT_TRY(mt_store_open(path, mode, store, err));
 done:
     mt_free(path);

@@ -75,10 +75,7 @@ mt_status mt_fixed_points_around(const mt_session_params *plan, mt_evaluator *ev
     size_t count = 0, text = 0;
     MT_TRY(parse(plan->spec, "--around", variant, &point, err));
     MT_TRY(mt_session_plan(plan, &targets, &count, err));
-    if (!(points->fixed = mt_alloc(count + 1, sizeof *points->fixed))) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-        goto done;
-    }
+    if (!(points->fixed = mt_alloc(count + 1, sizeof *points->fixed))) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory"));
     for (size_t i = 0; i < count; i++) MT_TRY(add_target(points, plan, evaluator, &targets[i], &point, err));
     if (points->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
     for (size_t i = 0; i < points->count; text += points->fixed[i++].variant_count) points->fixed[i].variants = (const char *const *)points->texts.items + text;
@@ -114,15 +111,9 @@ mt_status mt_fixed_points_listed(const mt_session_params *plan, const char *path
         if ((next = strchr(at, '\n'))) *next++ = '\0';
         MT_TRY(add_line(points, plan->spec, path, line, at, err));
     }
-    if (points->texts.count == 0) {
-        st = MT_FAIL(err, MT_ERR_USAGE, "tune: --variants: %s names no variant; expected one a line, as 'msda-tune show' prints them", path);
-        goto done;
-    }
+    if (points->texts.count == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "tune: --variants: %s names no variant; expected one a line, as 'msda-tune show' prints them", path));
     MT_TRY(mt_session_plan(plan, &targets, &points->count, err));
-    if (!(points->fixed = mt_alloc(points->count + 1, sizeof *points->fixed))) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-        goto done;
-    }
+    if (!(points->fixed = mt_alloc(points->count + 1, sizeof *points->fixed))) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory"));
     for (size_t i = 0; i < points->count; i++)
         points->fixed[i] = (mt_session_fixed){targets[i].shape, targets[i].workload, (const char *const *)points->texts.items, points->texts.count};
 done:

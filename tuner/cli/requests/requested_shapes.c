@@ -126,10 +126,7 @@ mt_status mt_requested_shapes_load_misses(const char *path, const mt_misses *mis
     mt_status st;
     mt_strbuf sections = {0};
     MT_TRY(mt_spec_load(path, spec, err));
-    if (!(wanted->names = mt_alloc(misses->count, sizeof *wanted->names))) {
-        st = mt_no_memory("tune", err);
-        goto done;
-    }
+    if (!(wanted->names = mt_alloc(misses->count, sizeof *wanted->names))) MT_LEAVE(mt_no_memory("tune", err));
     wanted->name_count = misses->count;
     size_t taken = 0;
     for (size_t i = 0; i < misses->count; i++) { /* the most asked for first */

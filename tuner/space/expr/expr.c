@@ -397,18 +397,12 @@ mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_sco
     advance(&p);
     MT_TRY(parse_conditional(&p, &whole));
     MT_TRY(mt_operand_settle(&p, &whole));
-    if (p.token.kind != MT_TOKEN_END) {
-        st = fail_expected(&p, "an operator or the end");
-        goto done;
-    }
+    if (p.token.kind != MT_TOKEN_END) MT_LEAVE(fail_expected(&p, "an operator or the end"));
     out->type = whole.type;
     out->source = mt_strdup(source);
     out->program_text = mt_items_text(&p.items);
     out->columns = mt_items_columns(&p.items);
-    if (!out->source || !out->program_text || !out->columns) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", where);
-        goto done;
-    }
+    if (!out->source || !out->program_text || !out->columns) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", where));
     MT_TRY(load_program(&p, out));
     MT_TRY(try_constant(&p, out));
 done:
@@ -420,10 +414,7 @@ done:
 
 void mt_expr_free(mt_expr *expr)
 {
-    mt_free(expr->source);
-    mt_free(expr->program_text);
-    mt_free(expr->program);
-    mt_free(expr->columns);
+    MT_FREE_EACH(expr->source, expr->program_text, expr->program, expr->columns);
     *expr = (mt_expr){0};
 }
 
