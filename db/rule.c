@@ -218,6 +218,13 @@ static double cell(const mt_rule *rule, size_t shape, size_t variant)
     return rule->slowdown[shape * rule->variant_count + variant];
 }
 
+/* Or, where it was not measured and costs decide, what they say. */
+static double cell_or_cost(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
+{
+    double measured = cell(rule, shape, variant);
+    return isnan(measured) && rule->costs_decide ? rule->cost[shape * rule->variant_count + variant] - search->least_cost[shape] : measured;
+}
+
 static double growth(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
 {
     return rule->cost_weight > 0 ? search->cost[variant] - rule->cost[shape * rule->variant_count + variant] : NAN;
@@ -226,12 +233,12 @@ static double growth(const mt_rule *rule, const mt_rule_search *search, size_t s
 double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
 {
     double grown = growth(rule, search, shape, variant);
-    return cell(rule, shape, variant) + (isnan(grown) ? 0 : rule->cost_weight * (grown - search->usual[shape]));
+    return cell_or_cost(rule, search, shape, variant) + (isnan(grown) ? 0 : rule->cost_weight * (grown - search->usual[shape]));
 }
 
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
 {
-    enum { HEARD = 12 }; /* halvings: less than a thousandth of the nearest one's word is none */
+    const double heard = rule->costs_decide ? 6 : 12; /* halvings: less of the nearest one's word is none; a first choice, among which costs decide, need not be as fine */
     double least = INFINITY;
     memset(search->is_refused, 0, sizeof search->is_refused);
     memset(search->is_listed, 0, sizeof search->is_listed);
@@ -250,10 +257,15 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
     }
     for (size_t i = 0; i < rule->shape_count; i++) {
         double halvings = (search->distance[i] - least) / MT_RULE_HALVING_OCTAVES;
-        search->weight[i] = halvings <= HEARD ? mt_rule_exp2(-halvings) : 0;
+        search->weight[i] = halvings <= heard ? mt_rule_exp2(-halvings) : 0;
         if (search->weight[i] == 0) continue;
         search->heard[search->heard_count++] = (uint16_t)i;
         search->total += search->weight[i];
+        search->least_cost[i] = INFINITY;
+        for (size_t v = 0; rule->costs_decide && v < rule->variant_count; v++) {
+            double cost = rule->cost[i * rule->variant_count + v];
+            if (cost < search->least_cost[i]) search->least_cost[i] = cost;
+        }
     }
 }
 
@@ -270,7 +282,7 @@ static double predict(const mt_rule *rule, const mt_rule_search *search, size_t 
     bool has_time = false;
     for (size_t k = 0; k < search->heard_count; k++) {
         size_t i = search->heard[k];
-        has_time = has_time || isfinite(cell(rule, i, variant));
+        has_time = has_time || isfinite(cell_or_cost(rule, search, i, variant));
         sum += search->weight[i] * said(rule, search, i, variant);
     }
     return has_time ? sum / search->total : NAN;
@@ -306,6 +318,7 @@ size_t mt_rule_refuse_wrong(const mt_rule *rule, const double *shape, mt_rule_se
 {
     size_t count = 0;
     for (size_t v = 0; v < rule->variant_count && rule->is_wrong; v++) {
+        if (rule->is_ever_wrong && !rule->is_ever_wrong[v]) continue;
         search->is_refused[v] = search->is_refused[v] || is_ruled_out(rule, shape, v);
         count += search->is_refused[v] && rule->is_usable[v];
     }
@@ -355,10 +368,24 @@ static double usual_growth(const mt_rule *rule, const mt_rule_search *search, si
     return count ? sum / (double)count : 0;
 }
 
+/* Against the cheapest listed one. */
+static void choose_by_costs(const mt_rule *rule, mt_rule_search *search)
+{
+    double least = INFINITY;
+    for (size_t v = 0; v < rule->variant_count; v++)
+        if (search->is_listed[v] && search->cost[v] < least) least = search->cost[v];
+    for (size_t v = 0; v < rule->variant_count; v++)
+        if (search->is_listed[v]) search->predicted[v] = search->cost[v] - least;
+}
+
 void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search *search)
 {
     if (!search->is_list_made) mt_rule_list(rule, search);
     for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = search->is_listed[v] ? costs[v] : NAN;
+    if (rule->costs_decide) {
+        choose_by_costs(rule, search);
+        return;
+    }
     for (size_t k = 0; k < search->heard_count; k++) search->usual[search->heard[k]] = usual_growth(rule, search, search->heard[k]);
     for (size_t v = 0; v < rule->variant_count; v++)
         if (search->is_listed[v]) search->predicted[v] = predict(rule, search, v);

@@ -12,9 +12,9 @@ enum {
     MT_RULE_FEATURES = 96,    /* of a shape, at most */
     MT_RULE_LIST_FEATURES = 5,
     MT_RULE_SHAPES = 256,     /* tuned shapes that a rule knows */
-    MT_RULE_VARIANTS = 64,    /* that it chooses from */
+    MT_RULE_VARIANTS = 96,    /* that it chooses from */
     MT_RULE_KNOTS = 16,       /* of a curve */
-    MT_RULE_LISTED = 16,      /* variants whose costs are asked for */
+    MT_RULE_LISTED = 20,      /* variants whose costs are asked for */
     MT_RULE_FORMAT = 3        /* of a stored one (docs/stored_formats.md) */
 };
 
@@ -74,10 +74,12 @@ typedef struct mt_rule {
     const double *default_slowdown; /* [shape_count], of the kernel's default variant */
     const bool *is_usable;          /* [variant_count]: may be chosen */
     const bool *is_wrong;           /* [shape_count][variant_count]: it computes wrong results there; NULL = nobody looks at that */
+    const bool *is_ever_wrong;      /* [variant_count]: on some shape; NULL = nobody knows */
     const uint32_t *rows;           /* [shape_count][variant_count]: for the lookup, 1 + the row of it among the answers'; 0 = it was not right there. NULL: a time is enough for a witness */
     const bool *is_left_out;        /* [shape_count]; NULL = none: a shape that does not exist for the rule */
     const double *cost;             /* [shape_count][variant_count]: log2 of what the cost model says; NAN = not known. NULL where cost_weight is 0 */
     double cost_weight;             /* 0 to 1: the share of a difference in cost that a time follows from one shape to another, beside what all variants' times do */
+    bool costs_decide;              /* they are known well enough to choose by them alone, among the listed; and to stand for times that were not measured */
     mt_rule_curve error;            /* by how much a choice loses more than predicted, log2, on the average, at that distance from the nearest tuned shape */
     mt_rule_curve most;             /* … in no more than one of ten cases */
 } mt_rule;
@@ -98,6 +100,7 @@ typedef struct mt_rule_search {
     uint16_t heard[MT_RULE_SHAPES];    /* those that are */
     size_t heard_count;
     double total;                      /* of their weights */
+    double least_cost[MT_RULE_SHAPES]; /* of all variants there, where costs decide */
     double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the listed variants */
     double cost[MT_RULE_VARIANTS];     /* of the asked shape; NAN = not known */
     double predicted[MT_RULE_VARIANTS]; /* log2 slowdown; NAN = no time on any shape that is heard, or not usable */

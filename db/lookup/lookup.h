@@ -13,6 +13,7 @@
 #include "db/program.h"
 #include "db/row_rules.h"
 #include "db/rule.h"
+#include "db/trees.h"
 #include "include/tunelookup.h"
 
 struct sqlite3;
@@ -207,7 +208,8 @@ typedef struct mt_lookup_model {
     uint32_t *params_by_name;                /* knobs in the order of a variant's text */
     mt_lookup_model_let *lets;               uint32_t let_count, model_let; /* from model_let on: those of the cost model alone */
     const mt_program *time_ns;               /* the cost model; NULL = none */
-    uint32_t time_digest;                    /* of its expressions; 0 = none */
+    const mt_trees *correction;              /* of what it says, learned on GPUs of this architecture; NULL = none */
+    uint32_t time_digest;                    /* of its expressions and of the correction; 0 = none */
     mt_lookup_model_variant *variants;       uint32_t variant_count;
     mt_lookup_model_constraint *constraints; uint32_t constraint_count;
     mt_lookup_model_arg *args;               uint32_t arg_count;
@@ -234,6 +236,8 @@ tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_
 tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *root);
 uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name); /* or MT_LOOKUP_NO_SLOT */
 tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what);
+/* The cost model's correction (lookup_trees.c); one that was learned on another architecture is none. False = damaged, or out of memory. */
+bool mt_lookup_trees_read(const mt_lookup_model_reader *reader, const mt_lookup_json *object);
 
 /* ---- rows (lookup_answers.c, lookup_rows.c, lookup_variants.c) ---- */
 
@@ -243,6 +247,7 @@ typedef struct mt_lookup_variant {  /* shared by the rows that it won */
     const char *packed;             /* the same with NUL for ';', one more at the end */
     int32_t algo;                   /* index into the model's variants; −1 = unknown */
     mt_value *knobs;                /* param_count */
+    const uint8_t *places;          /* of its knobs between the edges of the correction; NULL = not found yet */
     const char *problem;            /* it does not fit the stored space; NULL = it does */
 } mt_lookup_variant;
 
@@ -511,6 +516,8 @@ bool mt_lookup_parse_shape(const mt_lookup_model *model, const char *key, int64_
 typedef struct mt_lookup_env {
     const mt_lookup_answers *answers;
     const mt_lookup_variant *variant;
+    uint8_t places[MT_TREES_NAMES];  /* for the cost model's correction */
+    bool has_fixed_places;           /* those that are the same for all variants of the shape */
     mt_value slots[MT_LOOKUP_SLOTS];
 } mt_lookup_env;
 
@@ -523,7 +530,7 @@ void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
 /* The time that the cost model says of the environment's variant, in nanoseconds, or without a model how many blocks it launches; NAN where the expressions give none. The lets that costs read
  * are computed (lookup_cost.c). */
-double mt_lookup_env_work(const mt_lookup_env *env);
+double mt_lookup_env_work(mt_lookup_env *env);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
 const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size);
 /* Expands ${NAME}; false when a name has no text here or it does not fit. */

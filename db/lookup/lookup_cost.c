@@ -12,6 +12,9 @@ typedef struct reading {
     double sm_count, *costs;            /* costs [shape_count][variant_count] */
 } reading;
 
+/* What names of the correction change with. */
+enum { WITH_SHAPES, WITH_KNOBS, WITH_BOTH };
+
 /* ---- which lets it takes ---- */
 
 static bool is_let(const mt_lookup_model *model, uint32_t slot)
@@ -40,6 +43,10 @@ static bool reads_knobs(const mt_lookup_model *model, const mt_program *program)
 void mt_lookup_cost_lets(const mt_lookup_model *model)
 {
     mark_lets(model, model->time_ns);
+    for (size_t i = 0; model->correction && i < model->correction->name_count; i++) {
+        uint32_t slot = model->correction->names[i].slot;
+        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_costs = true;
+    }
     for (uint32_t i = 0; i < model->launch_count && !model->time_ns; i++) {
         mark_lets(model, model->launches[i].when);
         for (uint32_t k = 0; k < model->launches[i].grid.count; k++) mark_lets(model, model->launches[i].grid.items[k]);
@@ -48,6 +55,12 @@ void mt_lookup_cost_lets(const mt_lookup_model *model)
         if (model->lets[i].is_in_costs) mark_lets(model, model->lets[i].value);
     }
     for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].reads_knobs = reads_knobs(model, model->lets[i].value);
+    for (size_t i = 0; model->correction && i < model->correction->name_count; i++) {
+        mt_trees_name *name = (mt_trees_name *)(uintptr_t)&model->correction->names[i];
+        bool is_knob = name->slot >= model->param_slot && name->slot < model->let_slot;
+        bool may_vary = !*name->name || (is_let(model, name->slot) && model->lets[name->slot - model->let_slot].reads_knobs);
+        name->kind = may_vary ? WITH_BOTH : is_knob ? WITH_KNOBS : WITH_SHAPES;
+    }
 }
 
 /* ---- what is stored ---- */
@@ -84,6 +97,20 @@ static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_
     return true;
 }
 
+/* Knobs do not change with the shape: where they lie between the correction's edges is found once. */
+static tunelookup_status place_knobs(mt_lookup_loader *loader, const mt_lookup_variant *variant)
+{
+    const mt_lookup_model *model = &loader->answers->model;
+    mt_value slots[MT_LOOKUP_SLOTS];
+    if (!model->correction || variant->problem || variant->places) return TUNELOOKUP_OK;
+    uint8_t *places = mt_lookup_arena_take(&loader->answers->arena, model->correction->name_count, 1);
+    if (!places) return mt_lookup_no_memory();
+    memcpy(&slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
+    mt_trees_fill_places(model->correction, WITH_KNOBS, slots, 0, places);
+    ((mt_lookup_variant *)(uintptr_t)variant)->places = places;
+    return TUNELOOKUP_OK;
+}
+
 /* Which columns they are, each once; and the variants themselves. */
 static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup_json *array, const int64_t *variants, mt_lookup_predictor *predictor, reading *r, bool *is_damaged)
 {
@@ -97,6 +124,7 @@ static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup
         if (*is_damaged) break;
         r->columns[listed] = column;
         LOOKUP_TRY(mt_lookup_variant_get(loader, at->number, &predictor->variants[column]));
+        LOOKUP_TRY(place_knobs(loader, predictor->variants[column]));
     }
 done:
     return st;
@@ -112,7 +140,7 @@ tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup
                                        bool *is_damaged)
 {
     tunelookup_status st;
-    const mt_lookup_json *object = mt_lookup_json_member(root, "cost"), *weight = mt_lookup_json_member(object, "weight");
+    const mt_lookup_json *object = mt_lookup_json_member(root, "cost"), *weight = mt_lookup_json_member(object, "weight"); /* 1 where costs decide */
     const mt_lookup_model *model = &loader->answers->model;
     mt_lookup_arena *arena = &loader->answers->arena;
     mt_rule *rule = &predictor->rule;
@@ -127,6 +155,7 @@ tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup
     if (st != TUNELOOKUP_OK) return st;
     if (!*is_damaged) *is_damaged = !weight || !(weight->real > 0 && weight->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
     rule->cost = r.costs;
+    rule->costs_decide = mt_lookup_json_bool(object, "decide");
     rule->cost_weight = *is_damaged ? 0 : weight->real;
     return TUNELOOKUP_OK;
 }
@@ -152,12 +181,28 @@ static double blocks_of(const mt_lookup_env *env)
     return blocks;
 }
 
-double mt_lookup_env_work(const mt_lookup_env *env)
+static double corrected(mt_lookup_env *env, double ns)
+{
+    const mt_trees *trees = env->answers->model.correction;
+    if (!env->has_fixed_places) mt_trees_fill_places(trees, WITH_SHAPES, env->slots, ns, env->places);
+    env->has_fixed_places = true;
+    if (env->variant->places) {
+        for (size_t i = 0; i < trees->name_count; i++)
+            if (trees->names[i].kind == WITH_KNOBS) env->places[i] = env->variant->places[i];
+    } else {
+        mt_trees_fill_places(trees, WITH_KNOBS, env->slots, ns, env->places);
+    }
+    mt_trees_fill_places(trees, WITH_BOTH, env->slots, ns, env->places);
+    return ns * mt_rule_exp2(mt_trees_sum(trees, env->places));
+}
+
+double mt_lookup_env_work(mt_lookup_env *env)
 {
     const mt_program *time_ns = env->answers->model.time_ns;
     int64_t ns;
     if (!time_ns) return blocks_of(env);
-    return mt_lookup_env_number(env, time_ns, &ns) == MT_PROGRAM_OK && ns > 0 ? (double)ns : NAN;
+    if (mt_lookup_env_number(env, time_ns, &ns) != MT_PROGRAM_OK || ns <= 0) return NAN;
+    return env->answers->model.correction ? corrected(env, (double)ns) : (double)ns;
 }
 
 /* Lets that costs do not read are left out, those that read no knob are computed once. */

@@ -28,6 +28,7 @@ void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_answers *answers, c
 {
     const mt_lookup_model *model = &answers->model;
     env->answers = answers;
+    env->has_fixed_places = false;
     fill_shape(env, values);
     for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) env->slots[model->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = model->facts[i] };
     env->slots[model->loop_slot] = (mt_value){ 0 };

@@ -37,7 +37,7 @@ typedef struct building {
     double *slowdown;                  /* [shape_count][variant_count], factors until the end */
     uint32_t *rows;                    /* 0 = none, UINT32_MAX = not to be answered with, else there is one: worst[] */
     mt_lookup_row **worst;             /* [shape_count][variant_count]: of the workload on which it loses most */
-    bool *is_wrong, is_out_of_memory;
+    bool *is_wrong, *is_ever_wrong, is_out_of_memory;
     const mt_lookup_json *rule;
 } building;
 
@@ -232,6 +232,7 @@ static bool on_cell(void *context, const mt_cell *cell)
         b->slowdown[at] = INFINITY;
         b->rows[at] = UINT32_MAX;
         b->is_wrong[at] |= cell->outcome == MT_CELL_WRONG;
+        b->is_ever_wrong[at % b->variant_count] |= cell->outcome == MT_CELL_WRONG;
         return true;
     }
     b->slowdown[at] = mt_rule_worse(before, cell->figures.slowdown);
@@ -305,6 +306,7 @@ static bool settle(building *b)
     predictor->rule.is_usable = b->is_usable;
     predictor->rule.slowdown = b->slowdown;
     predictor->rule.is_wrong = b->is_wrong;
+    predictor->rule.is_ever_wrong = b->is_ever_wrong;
     predictor->rule.rows = b->rows;
     predictor->shape_names = shape_names;
     return true;
@@ -331,9 +333,10 @@ static bool make_room(building *b)
     b->slowdown = mt_lookup_arena_take(arena, cells, sizeof *b->slowdown);
     b->rows = mt_lookup_arena_take(arena, cells, sizeof *b->rows);
     b->is_wrong = mt_lookup_arena_take(arena, cells, sizeof *b->is_wrong);
+    b->is_ever_wrong = mt_lookup_arena_take(arena, b->variant_count, sizeof *b->is_ever_wrong);
     b->worst = mt_lookup_arena_take(&b->loader->scratch, cells, sizeof(mt_lookup_row *));
     for (size_t i = 0; b->slowdown && i < cells; i++) b->slowdown[i] = 1;
-    return b->slowdown && b->rows && b->is_wrong && b->worst;
+    return b->slowdown && b->rows && b->is_wrong && b->is_ever_wrong && b->worst;
 }
 
 static tunelookup_status on_rule(building *b, sqlite3_stmt *row)

@@ -259,6 +259,9 @@ static tunelookup_status load_time(mt_lookup_model_reader *reader, const mt_look
     if (st != TUNELOOKUP_OK || !text) return st;
     for (const mt_lookup_json *at = lets ? lets->first : NULL; at; at = at->next) digest = add_digest(add_digest(digest, mt_lookup_json_text(at, "name")), mt_lookup_json_text(at, "value"));
     digest = add_digest(digest, text);
+    const mt_lookup_json *correction = mt_lookup_json_member(object, "correction"), *trees = mt_lookup_json_member(correction, "trees");
+    if (!mt_lookup_trees_read(reader, correction)) return mt_lookup_model_bad(reader, "the correction of its cost model is damaged");
+    for (const mt_lookup_json *at = model->correction ? trees->first : NULL; at; at = at->next) digest = add_digest(digest, at->text);
     model->time_digest = digest ? digest : 1;
     return TUNELOOKUP_OK;
 }

@@ -14,6 +14,9 @@ typedef struct mt_predictor_data {
     const double *slowdown;         /* [shape_count][variant_count] */
     const double *default_slowdown; /* [shape_count] */
     const double *cost;             /* [shape_count][variant_count]: as in mt_rule; NULL = none are known */
+    bool costs_decide;              /* as in mt_rule; then what a choice loses is known, too: */
+    double loss_mean, loss_most, loss_worst; /* log2, over so many shapes: */
+    size_t loss_shapes;
 } mt_predictor_data;
 
 typedef struct mt_predictor_options {

@@ -22,6 +22,7 @@ typedef struct column_score {
     int64_t variant;
     size_t wins, served;
     bool is_winner;   /* the stored one of some shape */
+    bool is_candidate; /* of the cost model's correction */
     double sum;       /* of log2 slowdowns where it served */
 } column_score;
 
@@ -29,6 +30,8 @@ typedef struct loading {
     mt_predictor_table *table;
     entry *entries;
     size_t entry_count, entry_capacity, subject; /* subject: whose times are read */
+    mt_store *store;
+    mt_times_of *times; /* NULL = the kernel has no cost model */
 } loading;
 
 /* ---- subjects ---- */
@@ -129,6 +132,7 @@ static void count_entry(const mt_predictor_table *table, const entry *e, double 
 static int by_column_score(const void *a, const void *b)
 {
     const column_score *x = a, *y = b;
+    if (x->is_candidate != y->is_candidate) return x->is_candidate ? -1 : 1;
     if (!x->wins != !y->wins) return x->wins ? -1 : 1;
     if (x->served != y->served) return x->served > y->served ? -1 : 1;
     double mean_x = x->served ? x->sum / (double)x->served : 0, mean_y = y->served ? y->sum / (double)y->served : 0;
@@ -141,16 +145,29 @@ static void take_columns(mt_predictor_table *table, const column_score *column_s
 {
     size_t winners = 0;
     for (size_t i = 0; i < count; i++) winners += column_scores[i].is_winner;
-    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && column_scores[i].served; i++) {
+    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && (column_scores[i].served || column_scores[i].is_candidate); i++) {
         size_t room = MT_RULE_VARIANTS - table->variant_count;
-        if (!column_scores[i].is_winner && room <= winners) continue;
+        if (!column_scores[i].is_winner && !column_scores[i].is_candidate && room <= winners) continue;
         winners -= column_scores[i].is_winner;
         table->variants[table->variant_count++] = column_scores[i].variant;
     }
 }
 
+static mt_status find_candidates(const loading *l, column_score *scores, size_t count, mt_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *text;
+        mt_status st = mt_query_variant_text(l->store, scores[i].variant, &text, err);
+        if (st != MT_OK) return st;
+        scores[i].is_candidate = mt_predictor_times_is_candidate(l->times, text);
+        mt_free(text);
+    }
+    return MT_OK;
+}
+
 static mt_status choose_columns(loading *l, double within, mt_error *err)
 {
+    mt_status st = MT_OK;
     mt_predictor_table *table = l->table;
     column_score *column_scores = mt_alloc(l->entry_count + 1, sizeof *column_scores);
     size_t count = 0;
@@ -159,10 +176,12 @@ static mt_status choose_columns(loading *l, double within, mt_error *err)
         if (i == 0 || l->entries[i].time.variant != l->entries[i - 1].time.variant) column_scores[count++].variant = l->entries[i].time.variant;
         count_entry(table, &l->entries[i], within, &column_scores[count - 1]);
     }
-    qsort(column_scores, count, sizeof *column_scores, by_column_score);
+    if (table->data.costs_decide) MT_TRY(find_candidates(l, column_scores, count, err));
+    if (count) qsort(column_scores, count, sizeof *column_scores, by_column_score);
     take_columns(table, column_scores, count);
+done:
     mt_free(column_scores);
-    return MT_OK;
+    return st;
 }
 
 static size_t column_of(const mt_predictor_table *table, int64_t variant)
@@ -244,24 +263,20 @@ done:
     return st;
 }
 
-static mt_status find_costs(mt_store *store, mt_predictor_table *table, mt_error *err)
+static mt_status find_costs(mt_store *store, mt_predictor_table *table, mt_times_of *times, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_times_of *times = NULL;
     size_t count = table->shape_count * table->variant_count;
     double *costs = mt_alloc(count + 1, sizeof *costs);
     table->work = mt_alloc(count + 1, sizeof *table->work);
     table->data.cost = costs; /* mt_predictor_table_free frees it */
     if (!costs || !table->work) return mt_no_memory("portfolio", err);
     for (size_t i = 0; i < count; i++) costs[i] = table->work[i] = NAN;
-    MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
     if (table->sm_count <= 0) goto done;
-    MT_TRY(mt_predictor_times_load(store, &table->group, &times, err));
     MT_TRY(times ? find_times(store, table, times, err) : find_blocks(store, table, err));
     for (size_t i = 0; i < count; i++)
         if (!isnan(table->work[i])) costs[i] = mt_rule_cost(table->work[i], table->time_digest != 0, (double)table->sm_count);
 done:
-    mt_predictor_times_free(times);
     return st;
 }
 
@@ -271,7 +286,12 @@ static mt_status make_data(mt_predictor_table *table, mt_error *err)
     double *shapes = mt_alloc(table->shape_count * MT_RULE_FEATURES + 1, sizeof *shapes);
     bool *texts = mt_alloc(MT_RULE_FEATURES, sizeof *texts);
     size_t *names = mt_alloc(MT_RULE_FEATURES, sizeof *names), width = 0;
-    table->data = (mt_predictor_data){.shapes = shapes, .is_text = texts, .name = names, .slowdown = slowdown, .default_slowdown = of_default}; /* mt_predictor_table_free frees them */
+    mt_predictor_data *data = &table->data; /* mt_predictor_table_free frees them */
+    data->shapes = shapes;
+    data->is_text = texts;
+    data->name = names;
+    data->slowdown = slowdown;
+    data->default_slowdown = of_default;
     if (!slowdown || !of_default || !shapes || !texts || !names) return mt_no_memory("portfolio", err);
     for (size_t i = 0; i < table->shape_count; i++) {
         double row[MT_RULE_FEATURES];
@@ -285,24 +305,41 @@ static mt_status make_data(mt_predictor_table *table, mt_error *err)
     return MT_OK;
 }
 
+static mt_status load_model(loading *l, mt_error *err)
+{
+    mt_predictor_table *table = l->table;
+    mt_times_loss loss;
+    mt_status st = mt_query_sm_count(l->store, table->group.device, &table->sm_count, err);
+    if (st == MT_OK && table->sm_count > 0) st = mt_predictor_times_load(l->store, &table->group, &l->times, err);
+    if (st != MT_OK || !l->times || !mt_predictor_times_loss(l->times, &loss)) return st;
+    table->data.costs_decide = true;
+    table->data.loss_mean = loss.mean;
+    table->data.loss_most = loss.most;
+    table->data.loss_worst = loss.worst;
+    table->data.loss_shapes = (size_t)loss.shapes;
+    return MT_OK;
+}
+
 mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *group, double within, mt_predictor_table *table, mt_error *err)
 {
     mt_status st = MT_OK;
-    loading l = {.table = table};
+    loading l = {.table = table, .store = store};
     *table = (mt_predictor_table){.group = *group};
     MT_TRY(mt_query_portfolio_subjects(store, group, on_subject, &l, err));
     if (table->misfits && !table->shape_count) MT_LEAVE(MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: %s", table->misfit));
     if (table->misfits) mt_log_warn("portfolio: %zu tuned shape%s left out: %s", table->misfits, table->misfits == 1 ? " is" : "s are", table->misfit);
     for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, group, table->subjects[l.subject].id, on_time, &l, err));
     if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
+    MT_TRY(load_model(&l, err));
     MT_TRY(choose_columns(&l, within, err));
     table->cells = mt_alloc(table->subject_count * table->variant_count + 1, sizeof *table->cells);
     if (!table->cells) MT_LEAVE(mt_no_memory("portfolio", err));
     fill_cells(&l);
     MT_TRY(make_data(table, err));
-    MT_TRY(find_costs(store, table, err));
+    MT_TRY(find_costs(store, table, l.times, err));
 done:
     mt_free(l.entries);
+    mt_predictor_times_free(l.times);
     if (st != MT_OK) mt_predictor_table_free(table);
     return st;
 }

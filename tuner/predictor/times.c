@@ -9,6 +9,7 @@ struct mt_times_of {
     mt_lookup_answers answers;           /* its model and arena alone */
     int64_t values[TUNELOOKUP_MAX_VALUES];
     mt_lookup_env env;
+    const mt_lookup_json *correction;    /* NULL = none */
 };
 
 /* ---- making ---- */
@@ -33,6 +34,7 @@ mt_status mt_predictor_times_make(const char *spec_json, const char *facts_json,
     if (st == TUNELOOKUP_OK) st = mt_lookup_json_load("device", facts_json, arena, &facts);
     tunelookup_device device = device_of(facts);
     if (st == TUNELOOKUP_OK) st = mt_lookup_model_load(spec, &device, "kernel", arena, &times->answers.model);
+    if (times->answers.model.correction) times->correction = mt_lookup_json_member(mt_lookup_json_member(spec, "model"), "correction");
     bool has_model = st == TUNELOOKUP_OK && times->answers.model.time_ns && device.sm_count > 0;
     if (has_model) *out = times;
     else mt_predictor_times_free(times);
@@ -60,6 +62,23 @@ void mt_predictor_times_free(mt_times_of *times)
 uint32_t mt_predictor_times_digest(const mt_times_of *times)
 {
     return times->answers.model.time_digest;
+}
+
+bool mt_predictor_times_loss(const mt_times_of *times, mt_times_loss *loss)
+{
+    const mt_lookup_json *object = mt_lookup_json_member(times->correction, "loss"), *mean = mt_lookup_json_member(object, "mean"), *most = mt_lookup_json_member(object, "nine_of_ten");
+    const mt_lookup_json *worst = mt_lookup_json_member(object, "worst");
+    if (!mean || !most || !worst) return false;
+    *loss = (mt_times_loss){mean->real, most->real, worst->real, mt_lookup_json_int(object, "shapes", 0)};
+    return true;
+}
+
+bool mt_predictor_times_is_candidate(const mt_times_of *times, const char *variant)
+{
+    const mt_lookup_json *array = mt_lookup_json_member(times->correction, "candidates");
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next)
+        if (at->text && strcmp(at->text, variant) == 0) return true;
+    return false;
 }
 
 /* ---- shapes and variants ---- */
@@ -105,4 +124,14 @@ int64_t mt_predictor_times_at(mt_times_of *times, const mt_lookup_variant *varia
         if (model->lets[i].is_in_costs) mt_lookup_env_compute(&times->env, i);
     double ns = mt_lookup_env_work(&times->env);
     return ns > 0 ? (int64_t)ns : 0;
+}
+
+const mt_lookup_model *mt_predictor_times_model(const mt_times_of *times)
+{
+    return &times->answers.model;
+}
+
+const mt_value *mt_predictor_times_slots(const mt_times_of *times)
+{
+    return times->env.slots;
 }

@@ -1,6 +1,7 @@
 /* What a kernel's stored cost model says of stored shapes and variants. Computed by the library's own code, so that what the tuner stores is what the library would find. */
 #pragma once
 
+#include "db/program.h"
 #include "db/store/portfolio_rows.h"
 
 typedef struct mt_times_of mt_times_of; /* one thread at a time */
@@ -12,7 +13,15 @@ mt_status mt_predictor_times_make(const char *spec_json, const char *facts_json,
 void mt_predictor_times_free(mt_times_of *times); /* NULL is a no-op */
 /* Which expressions they are of; never 0. */
 uint32_t mt_predictor_times_digest(const mt_times_of *times);
+/* What the cost model's correction is known to lose where it chooses: on shapes that it was not fitted to, log2. */
+typedef struct mt_times_loss { double mean, most, worst; /* most: nine of ten lose no more */ int64_t shapes; } mt_times_loss;
+/* False: the model is not corrected on that GPU. */
+bool mt_predictor_times_loss(const mt_times_of *times, mt_times_loss *loss);
+/* Whether the variant is among those that the correction was asked to choose from: few that do well on all shapes together. */
+bool mt_predictor_times_is_candidate(const mt_times_of *times, const char *variant);
 /* The shape that is asked next: "D=32;H=92,46;dtype=f16". False: it has other values than the kernel's shapes. */
+const struct mt_lookup_model *mt_predictor_times_model(const mt_times_of *times);
+const mt_value *mt_predictor_times_slots(const mt_times_of *times); /* of the variant that was asked last */
 bool mt_predictor_times_set_shape(mt_times_of *times, const char *key);
 /* "ALGO=ring;BM=64", kept by `times`; NULL = out of memory. */
 const struct mt_lookup_variant *mt_predictor_times_variant(mt_times_of *times, const char *text);

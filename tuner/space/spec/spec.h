@@ -196,6 +196,7 @@ typedef struct mt_spec {
     mt_arg *args;               size_t arg_count;
     mt_launch *launches;        size_t launch_count; /* of all phases */
     mt_expr model_flops, model_dram_bytes, model_moved_bytes, model_ops, model_floor_ns; /* program NULL = absent */
+    char *model_correction_path, *model_correction; /* what measurements taught of time_ns, as JSON in one line (docs/stored_formats.md); NULL = none */
     mt_expr model_time_ns; /* what a point is believed to take; of knobs too. Orders points and excludes none, so that no key knows it */
 
     /* slots */

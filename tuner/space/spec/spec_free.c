@@ -100,6 +100,8 @@ static void free_kernel(mt_spec *spec)
     mt_expr_free(&spec->model_flops);
     mt_expr_free(&spec->model_dram_bytes);
     mt_expr_free(&spec->model_time_ns);
+    mt_free(spec->model_correction_path);
+    mt_free(spec->model_correction);
     mt_expr_free(&spec->model_moved_bytes);
     mt_expr_free(&spec->model_ops);
     mt_expr_free(&spec->model_floor_ns);

@@ -140,6 +140,10 @@ static void add_model(mt_strbuf *out, const mt_spec *spec)
     mt_strbuf_add(out, "{");
     add_lets(out, spec, spec->model_let, spec->let_count);
     add_expr(out, "time_ns", &spec->model_time_ns);
+    if (spec->model_correction) {
+        add_key(out, "correction");
+        mt_strbuf_add(out, spec->model_correction);
+    }
     mt_strbuf_add(out, "}");
 }
 

@@ -136,6 +136,7 @@ static const mt_key_rule model_rules[] = {
     LATER(mt_spec, "ops", mt_parse_int_expr, model_ops, NULL),
     LATER(mt_spec, "floor_ns", mt_parse_int_expr, model_floor_ns, NULL),
     LATER(mt_spec, "time_ns", mt_parse_int_expr, model_time_ns, NULL),
+    LATER(mt_spec, "correction", mt_parse_path, model_correction_path, NULL),
 };
 
 #define SET(title, rules) { title, rules, sizeof rules / sizeof rules[0] }

@@ -1,6 +1,7 @@
 /* [model]: what a problem costs at least, and what a point of the space is believed to take. */
 #include "tuner/space/spec/spec_internal.h"
 #include "tuner/space/spec/spec_scope.h"
+#include "tuner/base/file.h"
 
 #include <string.h>
 
@@ -60,6 +61,21 @@ static mt_status check_figures(mt_reader *reader, mt_error *err)
     return MT_OK;
 }
 
+/* Its lines become one, since it goes into lines of other files. */
+static mt_status read_correction(mt_reader *reader, int line, mt_error *err)
+{
+    enum { MOST_BYTES = 4 << 20 };
+    mt_spec *spec = reader->spec;
+    mt_error why;
+    size_t length, kept = 0;
+    if (!spec->model_time_ns.program) return mt_reader_fail(reader, err, line, "correction: there is no time_ns that it could correct");
+    if (mt_file_read(spec->model_correction_path, MOST_BYTES, &spec->model_correction, &length, &why) != MT_OK) return mt_reader_fail(reader, err, line, "correction: %s", why.message);
+    for (size_t i = 0; i < length; i++)
+        if (spec->model_correction[i] != '\n') spec->model_correction[kept++] = spec->model_correction[i];
+    spec->model_correction[kept] = '\0';
+    return MT_OK;
+}
+
 mt_status mt_read_model(mt_reader *reader, mt_error *err)
 {
     if (reader->counts[MT_SECTION_MODEL] == 0) return MT_OK;
@@ -71,6 +87,7 @@ mt_status mt_read_model(mt_reader *reader, mt_error *err)
     MT_TRY(mt_rules_apply(reader, section, MT_RULES_MODEL, MT_PASS_EXPRESSIONS, spec, err));
     MT_TRY(check_helpers(reader, err));
     MT_TRY(check_figures(reader, err));
+    if (spec->model_correction_path) MT_TRY(read_correction(reader, mt_ini_find(section, "correction")->line, err));
 done:
     return st;
 }
