@@ -15,7 +15,7 @@ enum {
     MT_RULE_VARIANTS = 96,    /* that it chooses from */
     MT_RULE_KNOTS = 16,       /* of a curve */
     MT_RULE_LISTED = 20,      /* variants whose costs are asked for */
-    MT_RULE_FORMAT = 3        /* of a stored one (docs/stored_formats.md) */
+    MT_RULE_FORMAT = 4        /* of a stored one (docs/stored_formats.md) */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */

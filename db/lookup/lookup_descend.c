@@ -52,6 +52,11 @@ static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
     const char *plural = shapes == 1 ? "" : "s";
     if (!a->trace) return;
     for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
+    if (rule->costs_decide) {
+        SAY(a, "choice:   chosen from %u variant%s by the search space's cost model, corrected by measurements, among the %d that do best on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s",
+            MT_RULE_LISTED, shapes, plural, "the nearer ones counting more");
+        return;
+    }
     SAY(a, "choice:   chosen from %u variant%s by %s times on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s", variants == 1 ? "its" : "their", shapes, plural,
         "the nearer ones counting more");
 }

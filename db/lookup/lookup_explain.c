@@ -243,7 +243,9 @@ static void add_expected(text *to, const mt_lookup_answers *answers, const mt_lo
     if (is_known) {
         add(to, "expected: %s%.3f × the best known time %s", what, decision->slowdown, is_foreign ? "there" : "here");
         if (decision->bound == decision->bound) add(to, ", in nine of ten cases no more than %.2f ×", decision->bound);
-        add(to, "; estimated on %u tuned shape%s, %sleft out once%s\n", (unsigned)count, plural(count), count == 1 ? "" : "each ", is_foreign ? ", and how it carries over to this GPU was not measured" : "");
+        bool is_surveyed = answers->predictors[decision->predictor].rule.costs_decide;
+        if (is_surveyed) add(to, "; estimated on %u shapes that the correction of the cost model had not seen%s\n", (unsigned)count, is_foreign ? ", and how it carries over to this GPU was not measured" : "");
+        else add(to, "; estimated on %u tuned shape%s, %sleft out once%s\n", (unsigned)count, plural(count), count == 1 ? "" : "each ", is_foreign ? ", and how it carries over to this GPU was not measured" : "");
     }
     else if (decision->match == TUNELOOKUP_MATCH_DEFAULT) add(to, "expected: unknown: there is no estimate for the default on this shape\n");
     else add(to, "expected: unknown: %s\n", is_foreign ? "how such a variant carries over to this GPU was not measured" : "there is no estimate for this shape");

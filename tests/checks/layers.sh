@@ -7,7 +7,7 @@ complain() { echo "$*"; bad=1; }
 
 # What a folder may include from the project, as a regular expression of paths.
 base='tuner/base/'
-program='db/(program|key|rule|cubin_names)\.h' # one target, libc only
+program='db/(program|key|rule|trees|cubin_names)\.h' # one target, libc only
 space="tuner/space/|$base|$program"
 space_text="tuner/space/(ini|expr)/|tuner/space/(dtype|facts)\.h|$base|$program"
 space_spec="tuner/space/spec/|$space_text"

@@ -93,7 +93,7 @@ START_TEST(the_portfolio_knows_what_it_lacks)
     double slowdown[] = {0, NAN, INFINITY, NAN, 0, NAN, INFINITY, NAN, 0}, of_default[] = {1, 1, 1}, shapes[] = {0, 1, 2};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_predictor_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor predictor = {0};
     mt_predictor_choose(&data, NULL, 8, log2(1.1), &predictor);
     ck_assert_uint_eq(predictor.member_count, 3);
@@ -113,7 +113,7 @@ START_TEST(the_portfolio_tells_what_no_single_variant_reaches)
     double slowdown[] = {log2(1.3), log2(1.35), log2(1.05), 1, 2, 1}, of_default[] = {1, 1, 1}, shapes[] = {0, 1, 2};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_predictor_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor predictor = {0};
     mt_predictor_choose(&data, NULL, 8, log2(1.1), &predictor);
     ck_assert_uint_eq(predictor.member_count, 2);
@@ -124,7 +124,7 @@ START_TEST(the_portfolio_tells_what_no_single_variant_reaches)
     mt_predictor_choose(&data, is_left_out, 8, log2(1.1), &predictor);
     ck_assert_uint_eq(predictor.apart, 0);
     double fails[] = {INFINITY, NAN};
-    const mt_predictor_data none = {1, 2, 1, shapes, is_text, name, fails, of_default, NULL};
+    const mt_predictor_data none = {1, 2, 1, shapes, is_text, name, fails, of_default, NULL, NULL};
     mt_predictor_choose(&none, NULL, 8, log2(1.1), &predictor);
     ck_assert(predictor.unserved == 1 && predictor.apart == 1);
 }
@@ -183,7 +183,7 @@ START_TEST(families_are_left_out_as_one)
     size_t family[N];
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor_trial alone[N], together[N];
     mt_predictor_evaluation e, of_families;
     for (size_t i = 0; i < N; i++) {
@@ -260,7 +260,7 @@ START_TEST(values_that_go_together_share_a_weight)
         for (size_t f = 0; f < 4; f++) shapes[i * VALUES_HERE + f] = (double)(i / 2) * (double)(f + 1);
         shapes[i * VALUES_HERE + 4] = (double)(i % 2) * 3;
     }
-    const mt_predictor_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor_prior(&data, NULL, features);
     for (size_t f = 0; f < 4; f++) ck_assert_double_eq_tol(features[f].weight, 0.25, 1e-6);
     ck_assert_double_eq_tol(features[4].weight, 1, 1e-6);
@@ -285,7 +285,7 @@ START_TEST(an_odd_shape_does_not_decide)
         slowdown[i * V + SPECIAL] = i == 4 ? 0 : INFINITY;
         of_default[i] = i == 4 ? 0.4 : 0.5;
     }
-    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, NULL, trials, &e, &err), MT_OK);
     for (size_t i = 0; i < N; i++) {
         if (i != 4) ck_assert_msg(trials[i].slowdown <= 0.05 + 1e-9, "shape %zu: %g", i, trials[i].slowdown);
@@ -301,7 +301,7 @@ START_TEST(nearest_by_volume_passes_over_what_fails)
     const size_t name[] = {0};
     mt_predictor_trial trials[3];
     mt_predictor_evaluation e;
-    const mt_predictor_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, NULL, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0, 1e-9); /* variant 0, from shape 2 and not from 1 */
     ck_assert(isnan(trials[1].by_volume));                 /* nobody has what runs there */
@@ -317,7 +317,7 @@ START_TEST(nearest_by_volume_tells_equals_apart_by_nothing)
     const size_t name[] = {0};
     mt_predictor_trial trials[3];
     mt_predictor_evaluation e;
-    const mt_predictor_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, NULL, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0.2, 1e-9); /* variants 0 and 1 are equal on shape 1 */
     ck_assert_double_eq_tol(trials[1].by_volume, 0, 1e-9);   /* shape 0 has one best */
@@ -341,7 +341,7 @@ START_TEST(what_decides_is_found)
         slowdown[2 * i + 1] = high ? 0 : 0.5;
         of_default[i] = 0.6;
     }
-    const mt_predictor_data data = {N, 2, 2, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {N, 2, 2, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor predictor;
     mt_predictor_trial trials[N];
     mt_predictor_evaluation e;

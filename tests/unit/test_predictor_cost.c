@@ -57,7 +57,7 @@ START_TEST(the_weight_of_a_cost_is_learned)
     const bool is_text[] = {false};
     const size_t name[] = {0};
     const mt_rule_feature features[] = {{1, false}};
-    mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, cost};
+    mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, cost, NULL};
     for (int costs = 1; costs >= 0; costs--) {
         for (size_t i = 0; i < N; i++) {
             shapes[i] = (double)i;
@@ -80,4 +80,31 @@ START_TEST(the_weight_of_a_cost_is_learned)
 }
 END_TEST
 
-UNIT_MAIN("predictor_cost", a_time_moves_with_its_cost, variants_that_may_not_answer_have_no_part, the_weight_of_a_cost_is_learned)
+/* The tuned shape knows no time of the third variant; costs say that it is good there, so it is listed, and that it is the best on the asked one. */
+START_TEST(corrected_costs_decide)
+{
+    const double shapes[] = {0}, slowdown[] = {0, 0.5, NAN}, of_default[] = {1}, cost[] = {3, 3.5, 3.1}, asked = 0.1;
+    const mt_rule_feature features[] = {{1, false}};
+    const bool is_usable[] = {true, true, true};
+    mt_rule rule = {.shape_count = 1, .variant_count = 3, .feature_count = 1, .features = features, .shapes = shapes, .slowdown = slowdown, .default_slowdown = of_default, .is_usable = is_usable,
+                    .cost = cost, .cost_weight = 1};
+    mt_rule_search search;
+    mt_rule_begin(&rule, &asked, &search);
+    mt_rule_list(&rule, &search);
+    ck_assert(!search.is_listed[2]); /* without costs that decide, what has no time near by is not offered */
+    rule.costs_decide = true;
+    mt_rule_begin(&rule, &asked, &search);
+    mt_rule_list(&rule, &search);
+    ck_assert_double_eq_tol(search.predicted[2], 0.1, 1e-12);
+    mt_rule_set_costs(&rule, (const double[]){5, 4.75, 4.5}, &search);
+    ck_assert(mt_rule_next(&rule, &search) && search.variant == 2 && search.predicted[2] == 0);
+    ck_assert(mt_rule_next(&rule, &search) && search.variant == 1);
+    ck_assert_double_eq_tol(search.predicted[1], 0.25, 1e-12);
+    mt_rule_begin(&rule, &asked, &search);
+    mt_rule_set_costs(&rule, (const double[]){5, NAN, 5.5}, &search);
+    ck_assert(mt_rule_next(&rule, &search) && search.variant == 0); /* a cost that is not known is none */
+    ck_assert(mt_rule_next(&rule, &search) && search.variant == 2 && !mt_rule_next(&rule, &search));
+}
+END_TEST
+
+UNIT_MAIN("predictor_cost", corrected_costs_decide, a_time_moves_with_its_cost, variants_that_may_not_answer_have_no_part, the_weight_of_a_cost_is_learned)

@@ -37,7 +37,7 @@ START_TEST(what_is_nearly_the_best_may_answer_where_little_may_run)
     double shapes[N], slowdown[N * V], of_default[N];
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor_trial trials[N];
     mt_predictor_evaluation e;
     for (size_t i = 0; i < N; i++) {
@@ -60,7 +60,7 @@ START_TEST(a_default_that_may_not_run_answers_nothing)
     double shapes[N], slowdown[N * V], of_default[N] = {0};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL, NULL};
     mt_predictor_trial trials[N];
     mt_predictor_evaluation e;
     for (size_t i = 0; i < N; i++) {

@@ -236,6 +236,7 @@ static void compare_time(bench *b, const random_shape *random)
     if (!b->times) return;
     mt_env *env = must_env(b->spec, &random->shape, &h100);
     double ns;
+    if (mt_predictor_times_correction(b->times)) ck_ok(mt_env_correct(env, mt_predictor_times_correction(b->times), &fixture_err));
     must_set(env, random->point);
     bool has_time = mt_env_time_ns(env, &ns, NULL) == MT_OK;
     ck_assert(mt_predictor_times_set_shape(b->times, random->key));

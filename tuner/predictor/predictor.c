@@ -21,7 +21,7 @@ void mt_predictor_find_usable(const mt_predictor_data *data, const bool *is_left
         for (size_t v = 0; v < data->variant_count; v++) least = fmin(least, mt_predictor_cell(data, i, v));
         for (size_t v = 0; v < data->variant_count; v++) {
             double value = mt_predictor_cell(data, i, v);
-            if (isfinite(value) && (value <= least + limit || data->costs_decide)) is_usable[v] = true;
+            if (isfinite(value) && (value <= least + limit || data->loss)) is_usable[v] = true;
         }
     }
 }
@@ -30,7 +30,7 @@ mt_rule mt_predictor_rule(const mt_predictor_data *data, const bool *is_left_out
 {
     return (mt_rule){.shape_count = data->shape_count, .variant_count = data->variant_count, .feature_count = data->feature_count, .features = predictor->features, .shapes = data->shapes,
                      .slowdown = data->slowdown, .default_slowdown = data->default_slowdown, .is_usable = predictor->is_usable, .is_left_out = is_left_out,
-                     .cost = data->cost, .cost_weight = predictor->cost_weight, .costs_decide = data->costs_decide, .error = predictor->error, .most = predictor->most};
+                     .cost = data->cost, .cost_weight = predictor->cost_weight, .costs_decide = data->loss != NULL, .error = predictor->error, .most = predictor->most};
 }
 
 /* ---- holding out ---- */
@@ -68,9 +68,9 @@ static void hold_out(holding *h, const bool *is_left_out, size_t shape)
 static void take_errors(const mt_predictor_data *data, mt_predictor *predictor)
 {
     const double near = 0.01, reach = 3; /* doublings */
-    predictor->error = (mt_rule_curve){.distance = {near}, .value = {data->loss_mean}, .count = 1, .reach = reach};
-    predictor->most = (mt_rule_curve){.distance = {near}, .value = {data->loss_most}, .count = 1, .reach = reach};
-    predictor->score = (mt_predictor_score){.count = data->loss_shapes, .mean = data->loss_mean, .worst = data->loss_worst};
+    predictor->error = (mt_rule_curve){.distance = {near}, .value = {data->loss->mean}, .count = 1, .reach = reach};
+    predictor->most = (mt_rule_curve){.distance = {near}, .value = {data->loss->most}, .count = 1, .reach = reach};
+    predictor->score = (mt_predictor_score){.count = (size_t)data->loss->shapes, .mean = data->loss->mean, .worst = data->loss->worst};
 }
 
 /* Evenly spread over the shapes. */
@@ -98,8 +98,8 @@ mt_status mt_predictor_build(const mt_predictor_data *data, const bool *is_left_
     mt_predictor_find_usable(data, is_left_out, predictor->is_usable);
     mt_predictor_prior(data, is_left_out, predictor->features);
     bool has_memory = mt_predictor_learn(data, is_left_out, predictor->features, &predictor->is_learned);
-    if (has_memory) predictor->cost_weight = data->costs_decide ? 1 : mt_predictor_learn_cost_weight(data, is_left_out, predictor->features);
-    if (data->costs_decide) take_errors(data, predictor);
+    if (has_memory) predictor->cost_weight = data->loss ? 1 : mt_predictor_learn_cost_weight(data, is_left_out, predictor->features);
+    if (data->loss) take_errors(data, predictor);
     else if (has_memory) has_memory = learn_errors(data, is_left_out, predictor);
     return has_memory ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
 }

@@ -5,6 +5,9 @@
 #include "db/rule.h"
 #include "tuner/base/status.h"
 
+/* What choices by a corrected cost model lose, log2, on shapes that it was not fitted to: on the average, at most in nine of ten cases, at worst. */
+typedef struct mt_times_loss { double mean, most, worst; int64_t shapes; } mt_times_loss;
+
 /* What is known of the tuned shapes, borrowed. Slowdowns are log2, as in mt_rule. */
 typedef struct mt_predictor_data {
     size_t shape_count, variant_count, feature_count; /* at most MT_RULE_SHAPES, MT_RULE_VARIANTS, MT_RULE_FEATURES */
@@ -14,9 +17,7 @@ typedef struct mt_predictor_data {
     const double *slowdown;         /* [shape_count][variant_count] */
     const double *default_slowdown; /* [shape_count] */
     const double *cost;             /* [shape_count][variant_count]: as in mt_rule; NULL = none are known */
-    bool costs_decide;              /* as in mt_rule; then what a choice loses is known, too: */
-    double loss_mean, loss_most, loss_worst; /* log2, over so many shapes: */
-    size_t loss_shapes;
+    const mt_times_loss *loss;      /* of choices by costs alone; NULL = costs do not decide (mt_rule) */
 } mt_predictor_data;
 
 typedef struct mt_predictor_options {

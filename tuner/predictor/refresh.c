@@ -59,7 +59,7 @@ static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_
     size_t width = table->variant_count;
     mt_strbuf_addf(out, ",\"cost\":{\"weight\":%.17g,\"sm_count\":%lld", predictor->cost_weight, (long long)table->sm_count);
     if (table->time_digest) mt_strbuf_addf(out, ",\"model\":%u", (unsigned)table->time_digest);
-    if (table->data.costs_decide) mt_strbuf_add(out, ",\"decide\":true");
+    if (table->data.loss) mt_strbuf_add(out, ",\"decide\":true");
     mt_strbuf_add(out, ",\"variants\":[");
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");

@@ -176,7 +176,7 @@ static mt_status choose_columns(loading *l, double within, mt_error *err)
         if (i == 0 || l->entries[i].time.variant != l->entries[i - 1].time.variant) column_scores[count++].variant = l->entries[i].time.variant;
         count_entry(table, &l->entries[i], within, &column_scores[count - 1]);
     }
-    if (table->data.costs_decide) MT_TRY(find_candidates(l, column_scores, count, err));
+    if (table->data.loss) MT_TRY(find_candidates(l, column_scores, count, err));
     if (count) qsort(column_scores, count, sizeof *column_scores, by_column_score);
     take_columns(table, column_scores, count);
 done:
@@ -308,15 +308,10 @@ static mt_status make_data(mt_predictor_table *table, mt_error *err)
 static mt_status load_model(loading *l, mt_error *err)
 {
     mt_predictor_table *table = l->table;
-    mt_times_loss loss;
     mt_status st = mt_query_sm_count(l->store, table->group.device, &table->sm_count, err);
     if (st == MT_OK && table->sm_count > 0) st = mt_predictor_times_load(l->store, &table->group, &l->times, err);
-    if (st != MT_OK || !l->times || !mt_predictor_times_loss(l->times, &loss)) return st;
-    table->data.costs_decide = true;
-    table->data.loss_mean = loss.mean;
-    table->data.loss_most = loss.most;
-    table->data.loss_worst = loss.worst;
-    table->data.loss_shapes = (size_t)loss.shapes;
+    if (st != MT_OK || !l->times || !mt_predictor_times_loss(l->times, &table->loss)) return st;
+    table->data.loss = &table->loss;
     return MT_OK;
 }
 

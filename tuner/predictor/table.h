@@ -30,6 +30,7 @@ typedef struct mt_predictor_table {
     double *work;                    /* [shape_count][variant_count]: blocks of the launches together, or nanoseconds by the cost model; NAN = not known */
     uint32_t time_digest;            /* of the cost model; 0 = the kernel has none */
     int64_t sm_count;                /* 0 = not known, nor are costs then */
+    mt_times_loss loss;              /* where data.loss is set */
     mt_predictor_data data;             /* of the shapes: the worst over their workloads */
     char *kinds;
 } mt_predictor_table;

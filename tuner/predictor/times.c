@@ -64,6 +64,11 @@ uint32_t mt_predictor_times_digest(const mt_times_of *times)
     return times->answers.model.time_digest;
 }
 
+const mt_trees *mt_predictor_times_correction(const mt_times_of *times)
+{
+    return times->answers.model.correction;
+}
+
 bool mt_predictor_times_loss(const mt_times_of *times, mt_times_loss *loss)
 {
     const mt_lookup_json *object = mt_lookup_json_member(times->correction, "loss"), *mean = mt_lookup_json_member(object, "mean"), *most = mt_lookup_json_member(object, "nine_of_ten");

@@ -1,8 +1,9 @@
 /* What a kernel's stored cost model says of stored shapes and variants. Computed by the library's own code, so that what the tuner stores is what the library would find. */
 #pragma once
 
-#include "db/program.h"
+#include "db/trees.h"
 #include "db/store/portfolio_rows.h"
+#include "tuner/predictor/predictor.h"
 
 typedef struct mt_times_of mt_times_of; /* one thread at a time */
 
@@ -13,8 +14,8 @@ mt_status mt_predictor_times_make(const char *spec_json, const char *facts_json,
 void mt_predictor_times_free(mt_times_of *times); /* NULL is a no-op */
 /* Which expressions they are of; never 0. */
 uint32_t mt_predictor_times_digest(const mt_times_of *times);
-/* What the cost model's correction is known to lose where it chooses: on shapes that it was not fitted to, log2. */
-typedef struct mt_times_loss { double mean, most, worst; /* most: nine of ten lose no more */ int64_t shapes; } mt_times_loss;
+/* The cost model's correction on that GPU, borrowed; NULL = none. */
+const mt_trees *mt_predictor_times_correction(const mt_times_of *times);
 /* False: the model is not corrected on that GPU. */
 bool mt_predictor_times_loss(const mt_times_of *times, mt_times_loss *loss);
 /* Whether the variant is among those that the correction was asked to choose from: few that do well on all shapes together. */

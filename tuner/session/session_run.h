@@ -4,6 +4,7 @@
 
 #include "tuner/session/session_internal.h"
 #include "tuner/session/session_search.h"
+#include "tuner/predictor/times.h"
 #include "tuner/search/index_map.h"
 
 typedef enum mt_run_trial_state {
@@ -57,6 +58,7 @@ typedef struct mt_run {
     /* State. */
     mt_run_phase phase;
     mt_search *search;
+    mt_times_of *correction;   /* of the cost model, which `believed` borrows from; NULL = it has none */
     mt_env *believed;          /* in which the space's cost model is evaluated, by the search alone; NULL = it has none */
     mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
     size_t untold;             /* known points that the strategy has not learnt yet */

@@ -8,8 +8,10 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/base/times.h"
+#include "tuner/evaluate/facts_json.h"
 #include "tuner/session/session_run.h"
 #include "tuner/space/launch/plan.h"
+#include "tuner/space/spec/spec_json.h"
 
 size_t mt_run_device_count(const mt_run *run)
 {
@@ -114,13 +116,32 @@ static double believe(const void *context, size_t index)
     return mt_env_set_point(env, &point, &ignored) == MT_OK && mt_env_time_ns(env, &ns, &ignored) == MT_OK ? ns : NAN;
 }
 
+static mt_status correct(mt_run *run, mt_error *err)
+{
+    mt_session *session = run->session;
+    char *expressions = mt_spec_json(session->params->spec), *facts = mt_facts_to_json(&session->evaluator->facts);
+    mt_status st = expressions && facts ? mt_predictor_times_make(expressions, facts, &run->correction, err) : mt_no_memory("session", err);
+    const mt_trees *trees = st == MT_OK && run->correction ? mt_predictor_times_correction(run->correction) : NULL;
+    if (trees) st = mt_env_correct(run->believed, trees, err);
+    mt_free(expressions);
+    mt_free(facts);
+    return st;
+}
+
+static mt_status start_believing(mt_run *run, mt_error *err)
+{
+    const mt_spec *spec = run->session->params->spec;
+    mt_status st = mt_env_create(spec, run->job->target->shape, &run->session->evaluator->facts, &run->believed, err);
+    return st == MT_OK && spec->model_correction ? correct(run, err) : st;
+}
+
 static mt_status start_search(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     size_t hints[MT_HINTS_MAX], hint_count = 0;
     mt_status st = MT_OK;
     if (!session->params->is_quick) st = mt_session_hints(session, &run->subject, run->job->target, run->space, hints, &hint_count, err); /* the answers are of near shapes too */
-    if (st == MT_OK && has_model(run)) st = mt_env_create(session->params->spec, run->job->target->shape, &session->evaluator->facts, &run->believed, err);
+    if (st == MT_OK && has_model(run)) st = start_believing(run, err);
     if (st != MT_OK) return st;
     const mt_search_setup setup = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
                                  .budget = run->total, .hints = hints, .hint_count = hint_count, .prior = has_model(run) ? believe : NULL, .prior_context = run, .shard = run->shard};
@@ -303,6 +324,7 @@ static void free_run(mt_run *run)
     if (run->search) run->session->times.search_ns += mt_search_spent_ns(run->search);
     mt_search_destroy(run->search);
     mt_env_free(run->believed);
+    mt_predictor_times_free(run->correction);
     mt_history_free(&run->history);
     mt_index_map_free(&run->seen);
     MT_FREE_EACH(run->best, run->shared_best, run->cubin.path);

@@ -120,7 +120,8 @@ static void print_rule(const mt_portfolio_view *view)
     mt_strbuf line = {0};
     mt_strbuf_addf(&line, "the mean over tuned shapes, the nearer ones counting more; weights%s: ", predictor->is_learned ? " learned from the data" : "");
     add_weights(&line, view);
-    if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (%s)^%.2f", view->table->time_digest ? "time by the cost model" : "blocks/SM", predictor->cost_weight);
+    if (view->table->data.loss) mt_strbuf_addf(&line, "; among the %d best of these the corrected cost model chooses", MT_RULE_LISTED);
+    else if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (%s)^%.2f", view->table->time_digest ? "time by the cost model" : "blocks/SM", predictor->cost_weight);
     print_line("Rule:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
     if (!predictor->score.count) {
@@ -128,7 +129,8 @@ static void print_rule(const mt_portfolio_view *view)
         return;
     }
     mt_strbuf held = {0};
-    mt_strbuf_addf(&held, "%zu shape%s, one at a time: what the rule offers takes geomean %.3f×, worst %.3f× of the best", predictor->score.count, plural(predictor->score.count), exp2(predictor->score.mean), exp2(predictor->score.worst));
+    mt_strbuf_addf(&held, "%zu shape%s%s: what the rule offers takes geomean %.3f×, worst %.3f× of the best", predictor->score.count, plural(predictor->score.count),
+        view->table->data.loss ? " that the correction of the cost model had not seen" : ", one at a time", exp2(predictor->score.mean), exp2(predictor->score.worst));
     if (predictor->score.unknown) mt_strbuf_addf(&held, "; on %zu more what it chose was not measured", predictor->score.unknown);
     print_line("Held out:", mt_strbuf_text(&held));
     mt_strbuf_free(&held);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/rule.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/points/env_internal.h"
@@ -24,6 +25,8 @@ struct mt_env {
     mt_program_status *let_failures;  /* per let, of LET_FAILED */
     mt_expr_fault *let_faults;             /* per let, of LET_FAILED: itself or a let below it */
     int16_t levels[MT_MAX_PARAMS];
+    mt_trees correction;              /* of time_ns; count 0 = none */
+    mt_trees_name *corrected_names;   /* its names, bound to `slots` */
 };
 
 mt_status mt_env_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_env **out, mt_error *err)
@@ -54,7 +57,7 @@ mt_status mt_env_create(const mt_spec *spec, const mt_shape *shape, const mt_dev
 void mt_env_free(mt_env *env)
 {
     if (!env) return;
-    MT_FREE_EACH(env->slots, env->let_states, env->let_failures, env->let_faults, env);
+    MT_FREE_EACH(env->slots, env->let_states, env->let_failures, env->let_faults, env->corrected_names, env);
 }
 
 const mt_spec *mt_env_spec(const mt_env *env)
@@ -343,6 +346,22 @@ static mt_status no_time(const mt_env *env, const char *what, mt_error *err)
     return st;
 }
 
+/* The factor. All lets that it reads are computed, also those that time_ns did not come to. */
+static double correction_at(const mt_env *env, double ns)
+{
+    const mt_trees *trees = &env->correction;
+    int64_t numbers[MT_TREES_NAMES];
+    uint8_t places[MT_TREES_NAMES];
+    if (!trees->count) return 1;
+    for (size_t i = 0; i < trees->name_count; i++) {
+        uint32_t slot = trees->names[i].slot;
+        if (*trees->names[i].name && slot >= env->spec->let_slot && slot < env->spec->let_slot + env->spec->let_count) mt_env_touch_let(env, slot - env->spec->let_slot);
+    }
+    mt_trees_numbers(trees->names, trees->name_count, env->slots, ns, numbers);
+    for (size_t i = 0; i < trees->name_count; i++) places[i] = mt_trees_place(&trees->names[i], numbers[i]);
+    return mt_rule_exp2(mt_trees_sum(trees, places));
+}
+
 mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err)
 {
     const mt_expr *expr = &env->spec->model_time_ns;
@@ -358,6 +377,36 @@ mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err)
         snprintf(what, sizeof what, "is %" PRId64, value);
         return no_time(env, what, err);
     }
-    *ns = (double)value;
+    *ns = (double)value * correction_at(env, (double)value);
+    return MT_OK;
+}
+
+/* ---- the cost model's correction ---- */
+
+static bool find_slot(const mt_env *env, const char *name, uint32_t *slot)
+{
+    const mt_spec *spec = env->spec;
+    for (size_t i = 0; i < env->shape->setting_count; i++)
+        if (strcmp(env->shape->settings[i].name, name) == 0) return *slot = (uint32_t)(spec->shape_slot + i), true;
+    for (size_t i = 0; i < spec->param_count; i++)
+        if (strcmp(spec->params[i].name, name) == 0) return *slot = (uint32_t)(spec->param_slot + i), true;
+    for (size_t i = 0; i < spec->let_count; i++)
+        if (strcmp(spec->lets[i].name, name) == 0) return *slot = (uint32_t)(spec->let_slot + i), true;
+    return false;
+}
+
+mt_status mt_env_correct(mt_env *env, const mt_trees *trees, mt_error *err)
+{
+    mt_free(env->corrected_names);
+    env->correction = *trees;
+    env->corrected_names = mt_alloc(trees->name_count + 1, sizeof *env->corrected_names);
+    if (!env->corrected_names) return mt_no_memory("search space", err);
+    env->correction.names = env->corrected_names;
+    for (size_t i = 0; i < trees->name_count; i++) {
+        mt_trees_name *name = &env->corrected_names[i];
+        *name = trees->names[i];
+        if (*name->name && !find_slot(env, name->name, &name->slot))
+            return MT_FAIL(err, MT_ERR_SPEC, "%s: [model] correction reads %s, which is no value of a shape, no knob and no let; fit it to this search space", env->spec->path, name->name);
+    }
     return MT_OK;
 }

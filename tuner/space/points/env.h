@@ -1,6 +1,7 @@
 /* An environment holds the value of every name for one (spec, shape, device) and one point at a time: what expressions are evaluated in. */
 #pragma once
 
+#include "db/trees.h"
 #include "tuner/space/facts.h"
 #include "tuner/space/points/point.h"
 
@@ -32,6 +33,8 @@ typedef struct mt_model {
     double flops, dram_bytes, moved_bytes, ops, floor_ns;
 } mt_model;
 mt_status mt_env_model(const mt_env *env, mt_model *model, mt_error *err);
+/* From now on mt_env_time_ns multiplies by what the trees say: the correction of the space's cost model. They must outlive the environment. MT_ERR_SPEC names what they read and the space does not have. */
+mt_status mt_env_correct(mt_env *env, const mt_trees *trees, mt_error *err);
 /* What [model] time_ns says of the point that is set, at least 1; NAN where the file has none. MT_ERR_SPEC, "file:line: …", where it can't be computed, reads something inactive or is below 1. */
 mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err);
 
