@@ -236,8 +236,6 @@ tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_
 tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *root);
 uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name); /* or MT_LOOKUP_NO_SLOT */
 tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what);
-/* The cost model's correction (lookup_trees.c); one that was learned on another architecture is none. False = damaged, or out of memory. */
-bool mt_lookup_trees_read(const mt_lookup_model_reader *reader, const mt_lookup_json *object);
 
 /* ---- rows (lookup_answers.c, lookup_rows.c, lookup_variants.c) ---- */
 
@@ -466,14 +464,6 @@ typedef struct mt_lookup_trace {
 /* Fills the rule's features, curves, is_usable[variant_count], and the rank, from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
  * False = damaged, or no memory (lookup_rule.c). */
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor);
-/* Its member `cost`, if it has one, → rule->cost, cost_weight and the predictor's variants (lookup_cost.c). `variants`: ids; `subjects`: of the shapes. */
-typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
-tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
-                                       bool *is_damaged);
-/* Costs of the listed variants of the predictor for these values, as mt_rule_set_costs takes them. */
-void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS]);
-/* Which lets costs need; once, when the model is loaded. */
-void mt_lookup_cost_lets(const mt_lookup_model *model);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
@@ -528,9 +518,6 @@ void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_answers *answers, c
 void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant);
 void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
-/* The time that the cost model says of the environment's variant, in nanoseconds, or without a model how many blocks it launches; NAN where the expressions give none. The lets that costs read
- * are computed (lookup_cost.c). */
-double mt_lookup_env_work(mt_lookup_env *env);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
 const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size);
 /* Expands ${NAME}; false when a name has no text here or it does not fit. */

@@ -1,5 +1,5 @@
 /* What each of a predictor's variants costs: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_cost.h"
 
 #include <math.h>
 #include <string.h>

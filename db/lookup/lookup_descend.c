@@ -1,5 +1,5 @@
 /* A shape without a row of its own: what the tuned shapes say, else the default. Wait-free; nothing allocates. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_cost.h"
 
 #include <math.h>
 #include <string.h>

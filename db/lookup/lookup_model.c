@@ -2,7 +2,7 @@
  *
  * Slots: shape values, device facts, knobs, lets, one loop variable. A fact that the caller did not give has no slot, so that an expression that reads it fails, and
  * is not taken for one that does not apply. Everything that comes from the file is checked here; evaluation relies on it. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_cost.h"
 
 #include <stdio.h>
 #include <string.h>

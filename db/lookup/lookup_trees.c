@@ -1,5 +1,5 @@
 /* The trees that correct a cost model, as kernel.spec_json has them. Everything comes from a file and is checked here. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_cost.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@ search="tuner/search/|$space"
 shared='db/[a-z_]*\.h' # what the tool's half of db/ and the library share: libc and SQLite only
 store="db/store/|$shared|$base"
 db="db/exchange/|$store"
-predictor="tuner/predictor/|db/lookup/lookup\.h|$store" # the library evaluates the stored cost model for it
+predictor="tuner/predictor/|db/lookup/lookup(_cost)?\.h|$store" # the library evaluates the stored cost model for it
 reports="reports/|$db"
 cluster="tuner/cluster/|$db"
 gpu="tuner/gpu/(dynlib|support)\.h|$space" # what the rooms of the folder share
@@ -74,14 +74,14 @@ allow_for() { # file
     tuner/cli/requests/*) allowed=$requests ;;
     tuner/cli/check/*) allowed="tuner/cli/check/|$requests" ;;
     tuner/cli/measure/*) allowed="tuner/cli/measure/|$requests" ;;
-    tuner/cli/lookup/*) allowed="tuner/cli/lookup/|$requests|$reports|include/tunelookup\.h|db/lookup/lookup\.h" ;;
+    tuner/cli/lookup/*) allowed="tuner/cli/lookup/|$requests|$reports|include/tunelookup\.h|db/lookup/lookup(_cost)?\.h" ;;
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
     db/store/open/*) allowed=$store ;;
     db/store/*) allowed="db/store/[a-z_]*\.h|$shared|$base" ;;
     db/exchange/foreign/*) allowed="db/exchange/(foreign/|[a-z_]*\.h)|$store" ;;
     db/exchange/recording/*) allowed="db/exchange/(recording/|[a-z_]*\.h)|$store" ;;
-    db/exchange/*) allowed="db/exchange/[a-z_]*\.h|$store|db/lookup/lookup\.h" ;; # the library reads the expressions of a file before they are taken over
+    db/exchange/*) allowed="db/exchange/[a-z_]*\.h|$store|db/lookup/lookup(_cost)?\.h" ;; # the library reads the expressions of a file before they are taken over
     db/*) allowed=$shared ;;
     *) allowed='^$' ;;
   esac

@@ -23,7 +23,8 @@ for recording in db/recordings/*.zst; do
   grep -qx "$kernel@$key" <<<"$keys" || { echo "$recording was measured with source '$key' of $kernel; the shipped ones:"; grep "^$kernel@" <<<"$keys"; rc=1; }
   # A lookup takes the expressions of the first file that has the kernel: others would answer for them.
   "$tool" export --recording --db "$scratch/$count.sqlite" -o "$scratch/again.jsonl" >"$scratch/out.txt" 2>&1 || { cat "$scratch/out.txt"; rc=1; }
-  head -1 "$scratch/again.jsonl" | grep -qF "\"spec\":$(cat "$scratch/$kernel@$key.expressions")}" || { echo "$recording: its expressions are not those of the shipped search space today"; rc=1; }
+  printf '"spec":%s}' "$(cat "$scratch/$kernel@$key.expressions")" >"$scratch/pattern" # a file, since it may be longer than an argument
+  head -1 "$scratch/again.jsonl" | grep -qFf "$scratch/pattern" || { echo "$recording: its expressions are not those of the shipped search space today"; rc=1; }
   count=$((count + 1))
 done
 # The main job's recordings show what its kernels can be asked for: enough points, every algorithm, and several values of each knob of the one with clusters and TMA.

@@ -32,7 +32,8 @@ for file in db/tuned/*; do
   grep '^{"format"' "$file" | grep -vF "\"kernel\":{\"name\":\"$kernel\",\"key\":\"$key\"" | cut -c1-200 | while read -r line; do echo "$file: of another kernel or source than search_spaces/$kernel.ini ($key): $line"; done
   grep '^{"format"' "$file" | grep -qvF "\"kernel\":{\"name\":\"$kernel\",\"key\":\"$key\"" && rc=1
   "$tool" key --space "search_spaces/$kernel.ini" --expressions >"$scratch/expressions.json"
-  grep -m 1 '"spec":' "$file" | grep -qF "\"spec\":$(cat "$scratch/expressions.json")}" || bad "$file: the expressions that it keeps for lookups are not those of search_spaces/$kernel.ini today"
+  printf '"spec":%s}' "$(cat "$scratch/expressions.json")" >"$scratch/pattern" # a file, since it may be longer than an argument
+  grep -m 1 '"spec":' "$file" | grep -qFf "$scratch/pattern" || bad "$file: the expressions that it keeps for lookups are not those of search_spaces/$kernel.ini today"
   grep '^{"format"' "$file" | grep -qvE "\"gpu\":\{\"key\":\"${model}[-|]" && bad "$file: holds rows of another GPU than $model"
 done
 exit $rc

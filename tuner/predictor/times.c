@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_cost.h"
 #include "tuner/base/alloc.h"
 
 struct mt_times_of {

@@ -223,6 +223,7 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
     mt_status st = mt_predictor_evaluate(&view->table->data, view->options, view->family, trials, &e, err);
     if (st == MT_OK) {
         printf("\nEach shape as if it%s had not been tuned (weights, rule and expectations chosen without %s):\n", view->family ? ", and all of its family," : "", view->family ? "them" : "it");
+        if (view->table->data.loss) printf("The correction of the cost model was learned from these shapes too, so this promises too much: \"Held out\" is what counts.\n");
         print_trials(view, trials);
         print_alone(&e);
         if (!e.predictor.count) {
