@@ -503,8 +503,8 @@ START_TEST(every_key_is_documented)
         snprintf(needle, sizeof needle, "\n### [%s", mt_section_names[i]);
         ck_assert_msg(strstr(page, needle) != NULL, "section %s is not documented", mt_section_names[i]);
     }
-    for (mt_arg_kind kind = MT_ARG_TENSOR; kind <= MT_ARG_SCALAR; kind++) {
-        static const char *const names[] = { "**`kind = tensor`**", "**`kind = tensormap`**", "**`kind = scalar`**" };
+    for (mt_arg_kind kind = MT_ARG_TENSOR; kind <= MT_ARG_STRUCT; kind++) {
+        static const char *const names[] = { "**`kind = tensor`**", "**`kind = tensormap`**", "**`kind = scalar`**", "**`kind = struct`**" };
         must_contain(page, names[kind]);
     }
     mt_free(page);

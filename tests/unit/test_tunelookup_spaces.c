@@ -289,6 +289,19 @@ static void compare_map(const tunelookup_result *result, int arg, size_t map, co
     ck_assert_int_eq(got.l2_promotion_bytes, from->l2_promotion_bytes);
 }
 
+static void compare_struct(const tunelookup_result *result, int index, const tunelookup_arg_info *got, const mt_plan_arg *want, const mt_arg *from)
+{
+    ck_assert_uint_eq(got->bytes, want->struct_bytes);
+    ck_assert_uint_eq((size_t)got->member_count, from->member_count);
+    for (size_t i = 0; i < from->member_count; i++) {
+        int32_t arg;
+        uint64_t offset;
+        ck_lookup(tunelookup_member(result, index, (int)i, &arg, &offset));
+        ck_assert_uint_eq((size_t)arg, from->members[i]);
+        ck_assert_uint_eq(offset, want->offsets[i]);
+    }
+}
+
 static void compare_arg(const tunelookup_result *result, int index, const mt_plan_arg *want, const mt_arg *from)
 {
     tunelookup_arg_info got;
@@ -310,6 +323,8 @@ static void compare_arg(const tunelookup_result *result, int index, const mt_pla
         ck_assert_uint_eq((size_t)got.tensor, from->of);
         ck_assert_uint_eq((size_t)got.map_count, want->map_count);
         for (size_t i = 0; i < want->map_count; i++) compare_map(result, index, i, want, from);
+    } else if (want->kind == MT_ARG_STRUCT) {
+        compare_struct(result, index, &got, want, from);
     } else {
         ck_assert_int_eq((int)got.dtype, (int)want->scalar_dtype);
         ck_assert_mem_eq(got.scalar, want->scalar, 8);

@@ -71,7 +71,7 @@ static mt_status check_argument(const checking *c, const mt_launch *launch, size
     const mt_parameter *p = &kernel->parameters[i];
     mt_dtype declared, given;
     bool is_known, is_tensor = arg->kind == MT_ARG_TENSOR;
-    if (arg->kind == MT_ARG_TENSORMAP || p->lanes != 1 || !mt_declared_dtype(p, &declared)) return MT_OK;
+    if (arg->kind == MT_ARG_TENSORMAP || arg->kind == MT_ARG_STRUCT || p->lanes != 1 || !mt_declared_dtype(p, &declared)) return MT_OK;
     mt_status st = dtype_of(c, launch, arg, &given, &is_known, err);
     if (st != MT_OK || !is_known) return st;
     bool is_scalar_other = mt_dtype_is_float(declared) != mt_dtype_is_float(given);

@@ -192,18 +192,13 @@ static mt_status plan_launches(mt_planner *planner, const char *default_entry)
 
 static void mark_used(mt_planner *planner)
 {
-    const mt_spec *spec = planner->spec;
     for (size_t i = 0; i < planner->plan->launch_count; i++) {
         const mt_launch *from = planner->plan->launches[i].from;
-        for (size_t k = 0; k < from->arg_count; k++) {
-            size_t arg = from->args[k];
-            planner->plan->args[arg].used = true;
-            if (spec->args[arg].kind == MT_ARG_TENSORMAP) planner->plan->args[spec->args[arg].of].used = true;
-        }
+        for (size_t k = 0; k < from->reached_count; k++) planner->plan->args[from->reached[k]].used = true;
     }
 }
 
-/* Tensors first, because maps need theirs. Inputs and outputs exist for every variant, used or not. */
+/* Tensors first, because maps need theirs, and structs last. Inputs and outputs exist for every variant, used or not. */
 static mt_status plan_args(mt_planner *planner)
 {
     mt_status st = MT_OK;
@@ -213,7 +208,10 @@ static mt_status plan_args(mt_planner *planner)
         if (arg->kind == MT_ARG_TENSOR && (arg->role != MT_ROLE_SCRATCH || planner->plan->args[i].used)) MT_TRY(mt_planner_arg(planner, i));
     }
     for (size_t i = 0; i < spec->arg_count; i++) {
-        if (spec->args[i].kind != MT_ARG_TENSOR && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
+        if (spec->args[i].kind != MT_ARG_TENSOR && spec->args[i].kind != MT_ARG_STRUCT && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
+    }
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind == MT_ARG_STRUCT && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
     }
 done:
     return st;
@@ -307,7 +305,10 @@ mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
 
 void mt_plan_free(mt_plan *plan)
 {
-    for (size_t i = 0; plan->args && i < plan->arg_count; i++) mt_free(plan->args[i].maps);
+    for (size_t i = 0; plan->args && i < plan->arg_count; i++) {
+        mt_free(plan->args[i].maps);
+        mt_free(plan->args[i].offsets);
+    }
     mt_free(plan->args);
     for (size_t i = 0; plan->launches && i < plan->launch_count; i++) mt_free(plan->launches[i].entry);
     mt_free(plan->launches);

@@ -31,6 +31,8 @@ typedef struct mt_plan_arg {
     mt_dtype map_dtype;       /* of the tensor */
     unsigned char scalar[8];  /* MT_ARG_SCALAR: little-endian bytes */
     mt_dtype scalar_dtype;
+    uint64_t *offsets;        /* MT_ARG_STRUCT: of its members, in bytes; owned */
+    uint64_t struct_bytes, struct_align;
     bool used;                /* some launch of this plan takes it (or a map of it); others are not evaluated */
 } mt_plan_arg;
 
@@ -60,6 +62,7 @@ mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_erro
 mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err);
 /* Bytes that an argument takes as a kernel parameter. */
 uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg);
+uint64_t mt_plan_parameter_align(const mt_plan_arg *arg);
 void mt_plan_free(mt_plan *plan); /* zeroed struct is fine */
 
 /* Checks the plan against the device, before compiling: threads per block, grid limits, cluster (size against device.max_cluster, grid

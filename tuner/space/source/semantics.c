@@ -73,6 +73,10 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
         mt_strbuf_addf(line, " literal=%.17g", arg->literal);
         add_expr(line, "value", &arg->value);
         break;
+    case MT_ARG_STRUCT:
+        mt_strbuf_addf(line, " align=%lld members=", (long long)arg->align);
+        for (size_t i = 0; i < arg->member_count; i++) mt_strbuf_addf(line, "%s%s", i ? "," : "", spec->args[arg->members[i]].name);
+        break;
     }
 }
 

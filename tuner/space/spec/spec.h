@@ -70,7 +70,7 @@ typedef struct mt_constraint {
     mt_expr expr;
 } mt_constraint;
 
-typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;
+typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR, MT_ARG_STRUCT } mt_arg_kind;
 /* How many bytes a tensor map may swizzle; 0 = none. */
 static inline bool mt_swizzle_exists(int64_t bytes)
 {
@@ -121,6 +121,10 @@ typedef struct mt_arg {
     mt_byte_type byte_type;
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
+    /* struct */
+    size_t *members;          /* indices of arguments, in the order of its fields; structs among them stand above it */
+    size_t member_count;
+    int64_t align;            /* at least so many bytes; 0 = as its fields */
     int line;
 } mt_arg;
 bool mt_arg_is_output(const mt_arg *arg); /* a tensor of role out or inout */
@@ -136,6 +140,8 @@ typedef struct mt_launch {
     char *entry;          /* NULL = the algorithm's */
     size_t *args;         /* indices into spec args */
     size_t arg_count;
+    size_t *reached;      /* args, and what they are made of: tensors of maps, fields of structs */
+    size_t reached_count;
     mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
     mt_expr smem, carveout, when;      /* program NULL = absent */
     mt_expr repeat;                    /* times that it is made, one after the other; program NULL = once */

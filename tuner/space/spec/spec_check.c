@@ -104,7 +104,9 @@ static uint64_t knobs_of_list(const mt_spec *spec, const mt_expr_list *list)
 
 uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 {
-    return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
+    uint64_t of_members = 0;
+    for (size_t i = 0; i < arg->member_count; i++) of_members |= mt_scope_knobs_of_arg(spec, &spec->args[arg->members[i]]);
+    return of_members | knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
                                                                                                                                    &arg->box) |
            mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->swizzle) | mt_scope_knobs(spec, &arg->value) |
            mt_scope_knobs_of_text(spec, arg->dtype_text);
@@ -246,11 +248,8 @@ static mt_status check_reference_launch(mt_reader *reader, const mt_launch *laun
 
 static bool takes_output(const mt_spec *spec, const mt_launch *launch)
 {
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        const mt_arg *arg = &spec->args[launch->args[i]];
-        if (arg->kind == MT_ARG_TENSORMAP) arg = &spec->args[arg->of];
-        if (mt_arg_is_output(arg)) return true;
-    }
+    for (size_t i = 0; i < launch->reached_count; i++)
+        if (mt_arg_is_output(&spec->args[launch->reached[i]])) return true;
     return false;
 }
 

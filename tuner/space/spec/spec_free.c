@@ -65,6 +65,7 @@ static void free_arg(mt_arg *arg)
     mt_expr_list_free(&arg->strides);
     mt_expr_list_free(&arg->box);
     mt_expr_free(&arg->value);
+    mt_free(arg->members);
 }
 
 static void free_launches(mt_launch *launches, size_t count)
@@ -74,6 +75,7 @@ static void free_launches(mt_launch *launches, size_t count)
         mt_free(launch->algorithm);
         mt_free(launch->entry);
         mt_free(launch->args);
+        mt_free(launch->reached);
         mt_expr_list_free(&launch->grid);
         mt_expr_list_free(&launch->block);
         mt_expr_list_free(&launch->cluster);
