@@ -20,6 +20,18 @@ typedef struct reader {
 
 /* ---- types ---- */
 
+/* "int unsigned" and "long int" in the order that one says them. */
+static const char *usual_order(const char *type)
+{
+    static const struct {
+        const char *said, *usual;
+    } orders[] = {{"int unsigned", "unsigned int"}, {"long int", "long"}, {"long long int", "long long"}, {"unsigned long int", "unsigned long"}, {"unsigned long long int", "unsigned long long"}, {"short int", "short"},
+                  {"unsigned short int", "unsigned short"}, {"signed int", "int"}, {"signed", "int"}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (strcmp(type, orders[i].said) == 0) return orders[i].usual;
+    return type;
+}
+
 const char *mt_signature_dtype(const char *type, int *lanes)
 {
     static const struct {
@@ -33,24 +45,13 @@ const char *mt_signature_dtype(const char *type, int *lanes)
         {"unsigned long", "u64", 1}, {"unsigned long long", "u64", 1}, {"uint64_t", "u64", 1}, {"size_t", "u64", 1},
     };
     *lanes = 1;
+    type = usual_order(type);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(type, known[i].type) != 0) continue;
         *lanes = known[i].lanes;
         return known[i].dtype;
     }
     return NULL;
-}
-
-/* "int unsigned" and "long int" in the order that one says them. */
-static const char *usual_order(const char *type)
-{
-    static const struct {
-        const char *said, *usual;
-    } orders[] = {{"int unsigned", "unsigned int"}, {"long int", "long"}, {"long long int", "long long"}, {"unsigned long int", "unsigned long"}, {"unsigned long long int", "unsigned long long"}, {"short int", "short"},
-                  {"unsigned short int", "unsigned short"}, {"signed int", "int"}, {"signed", "int"}};
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if (strcmp(type, orders[i].said) == 0) return orders[i].usual;
-    return type;
 }
 
 /* ---- other names of types ---- */
