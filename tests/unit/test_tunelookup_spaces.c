@@ -555,4 +555,10 @@ START_TEST(test_shipped)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_spaces", test_full, test_shipped)
+START_TEST(test_structs)
+{
+    compare_space(TEST_DATA_DIR "/ini/structs.ini");
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_spaces", test_full, test_structs, test_shipped)

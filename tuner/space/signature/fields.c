@@ -17,7 +17,7 @@ static const char *find_body(const char *code, const char *type)
         if (!word.length) return NULL;
         if (!mt_code_is(word, "struct")) continue;
         const char *look = at;
-        while ((word = mt_code_next(&look)).length && !strchr("{;,()=*&:", *word.at)) {
+        while ((word = mt_code_next(&look)).length && !strchr("{;,)=*&:", *word.at)) {
             if (*word.at == '(') mt_code_skip(&look, '(', ')');
             else if (mt_code_is_name(word)) named = word;
         }
