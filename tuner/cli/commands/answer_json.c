@@ -139,8 +139,9 @@ static void add_arg(mt_strbuf *out, const tunelookup_result *result, int index)
     }
     mt_strbuf_add(out, "{\"name\":");
     mt_strbuf_add_json(out, arg.name);
-    mt_strbuf_addf(out, ",\"kind\":\"%s\",\"used\":%s", mt_lookup_kind_name(arg.kind), arg.is_used ? "true" : "false");
+    mt_strbuf_add_member(out, "kind", mt_lookup_kind_name(arg.kind));
     if (arg.kind != TUNELOOKUP_ARG_STRUCT) mt_strbuf_add_member(out, "dtype", mt_lookup_dtype_name(arg.dtype));
+    mt_strbuf_addf(out, ",\"used\":%s", arg.is_used ? "true" : "false");
     if (arg.kind == TUNELOOKUP_ARG_TENSOR) {
         uint64_t dims[8];
         for (int i = 0; i < arg.rank; i++) dims[i] = (uint64_t)arg.dims[i];
