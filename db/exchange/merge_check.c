@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "db/exchange/merge_internal.h"
-#include "db/store/migrate.h"
-#include "db/store/store_file.h"
+#include "db/store/open/migrate.h"
+#include "db/store/open/store_file.h"
 #include "tuner/base/job.h"
 
 /* ---- opening ---- */

@@ -1,6 +1,5 @@
 /* After merging: time instead of insertion decides what is newest, comparison points are chosen, winners picked. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "db/store/answer.h"
 #include "db/exchange/merge_internal.h"

@@ -1,7 +1,6 @@
 /* The columns of table measurement that come from an outcome, as one list that serves the INSERT, every SELECT and the recordings'
  * JSON, so that the four can't disagree about an order or a name. */
-#ifndef MT_DB_STORE_MEASUREMENT_H
-#define MT_DB_STORE_MEASUREMENT_H
+#pragma once
 
 #include "db/store/sql.h"
 #include "tuner/base/strbuf.h"
@@ -68,5 +67,3 @@ mt_status mt_samples_unpack(const mt_store *store, const void *blob, size_t size
 
 /* Appends a row; no transaction of its own. created_unix_ms 0 = now. */
 mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t created_unix_ms, const mt_result *result, mt_error *err);
-
-#endif

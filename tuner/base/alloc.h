@@ -1,6 +1,5 @@
 /* Memory. All of the tool's own allocations come from here, so that tests can make the n-th one fail. */
-#ifndef MT_BASE_ALLOC_H
-#define MT_BASE_ALLOC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ void *mt_append(void *items, size_t *count, size_t *capacity, size_t item_size);
 
 /* Tests only: the n-th allocation from now (1 = the next) fails once; 0 switches off. Not thread-safe by intent. */
 void mt_alloc_fail_at(size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* Names of C++ functions, as compilers write them into logs and cubins (Itanium C++ ABI), and as people wrote them. */
-#ifndef MT_BASE_CPP_NAME_H
-#define MT_BASE_CPP_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
 bool mt_cpp_name(const char *mangled, size_t length, mt_strbuf *out);
 /* Adds the text; behind each mangled name in single quotes, which gives way to the plain one, it stands in brackets: "Unresolved extern function 'f' (_Z1ff)". */
 void mt_cpp_names_in(const char *text, mt_strbuf *out);
-
-#endif

@@ -1,5 +1,4 @@
 /* The compile half alone: every point ends at "compiled", for a GPU that need not be there. */
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/evaluate/eval_core.h"

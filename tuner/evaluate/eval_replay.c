@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/store/device_match.h"
+#include "db/store/open/device_match.h"
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"

@@ -6,10 +6,10 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
-#include "tuner/cli/requests/portfolio_measure.h"
+#include "tuner/cli/measure/portfolio_measure.h"
+#include "tuner/cli/measure/sibling.h"
 #include "tuner/cli/output/portfolio_print.h"
-#include "tuner/cli/requests/sibling.h"
+#include "tuner/cli/requests/database.h"
 
 enum { DEFAULT_MAX = 8, CANDIDATES_PER_MEMBER = 3 };
 

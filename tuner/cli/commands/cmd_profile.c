@@ -5,10 +5,10 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
+#include "tuner/cli/measure/rerun.h"
 #include "tuner/cli/output/ncu_csv.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/requests/rerun.h"
+#include "tuner/cli/requests/database.h"
 #include "tuner/evaluate/external_tool.h"
 
 static const double NCU_S = 300;

@@ -1,9 +1,9 @@
 /* msda-tune quarantine: the variants that are not run again, and how to forgive them. */
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/quarantine_table.h"
-#include "tuner/cli/requests/rerun.h"
+#include "tuner/cli/measure/rerun.h"
+#include "tuner/cli/output/print.h"
 
 typedef struct quarantine_values {
     mt_filter_values filter;

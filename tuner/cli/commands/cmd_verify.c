@@ -7,9 +7,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
+#include "tuner/cli/measure/rerun.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/requests/rerun.h"
+#include "tuner/cli/requests/database.h"
 #include "tuner/evaluate/external_tool.h"
 
 static const double SANITIZER_S = 600;

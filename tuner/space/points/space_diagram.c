@@ -7,7 +7,6 @@
  * Conditions that read knobs far apart keep many knobs live. Where that takes more states than the limit, conditions are left out until it doesn't; the counts are
  * then of a set that holds all valid points and some others, and whoever draws has to look at the rest of the conditions. */
 #include <float.h>
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/points/space_internal.h"

@@ -1,5 +1,4 @@
 /* Depth-first enumeration: one knob per level, each condition as soon as the last knob that it reads is set. */
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/points/space_internal.h"

@@ -1,6 +1,5 @@
 /* The __constant__ variables of a source that get no values there: a launch without their contents reads zeros. Nothing is preprocessed, as in signature.h. */
-#ifndef MT_SPACE_SIGNATURE_CONSTANTS_H
-#define MT_SPACE_SIGNATURE_CONSTANTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ mt_status mt_constants_read(const char *source, mt_constants *constants, mt_erro
 
 /* "[33*33]", "[VERTICES]", "[2][N]": the product of numbers, 1 without brackets; 0 where one is no number. `at` stands behind the name. */
 int64_t mt_count_elements(const char *text, const char *at);
-
-#endif

@@ -1,6 +1,5 @@
 /* The texts that a kernel is made of. */
-#ifndef MT_SPACE_SOURCE_SOURCE_FILES_H
-#define MT_SPACE_SOURCE_SOURCE_FILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ typedef struct mt_source {
     mt_source_file *files; /* files[0] is the .cu */
     size_t file_count;
 } mt_source;
-
-#endif
