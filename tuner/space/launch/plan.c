@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/launch/plan_internal.h"
-#include "tuner/space/points/env.h"
+#include "tuner/space/points/reference.h"
 
 /* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };
@@ -276,24 +276,36 @@ done:
     return st;
 }
 
-static mt_status plan_reference(mt_planner *planner)
+/* In an environment of its own too, where it reads knobs. */
+static mt_status plan_reference(mt_planner *planner, size_t combination)
 {
     mt_status st;
+    mt_env *own = NULL;
+    mt_point point;
+    const mt_env *env = planner->env;
+    if (planner->spec->reference_knobs) {
+        mt_reference_point(planner->spec, combination, &point);
+        MT_TRY(mt_env_create(planner->spec, mt_env_shape(env), mt_env_facts(env), &own, planner->err));
+        MT_TRY(mt_env_set_point(own, &point, planner->err));
+        planner->env = own;
+    }
     MT_TRY(begin(planner));
     MT_TRY(choose(planner, reference_name));
     mark_used(planner);
     MT_TRY(plan_args(planner));
     MT_TRY(plan_launches(planner, planner->spec->reference));
 done:
+    planner->env = env;
+    mt_env_free(own);
     return st;
 }
 
-mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
+mt_status mt_plan_reference(const mt_env *env, size_t combination, mt_plan *plan, mt_error *err)
 {
     const mt_spec *spec = mt_env_spec(env);
     mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
     *plan = (mt_plan){ 0 };
-    mt_status st = spec->reference_is_default ? plan_default(env, plan, &planner.illegal, err) : plan_reference(&planner);
+    mt_status st = spec->reference_is_default ? plan_default(env, plan, &planner.illegal, err) : plan_reference(&planner, combination);
     if (planner.illegal) { /* nothing can be verified without it */
         st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference%s can't run for shape %s: %s", spec->path, spec->reference_is_default ? ", which is the default variant," : "", mt_env_shape(env)->name,
                      planner.illegal);

@@ -229,19 +229,20 @@ done:
 
 /* ---- launches ---- */
 
+static const char *const without_a_variant = "the reference runs without a variant, unless `reads_knobs` of [kernel] names these knobs";
+
 static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
     if (spec->reference_is_default) {
         return mt_reader_fail(reader, err, launch->line, "[launch reference %d] beside reference = default: expected none, the default variant runs by its own launches", launch->number);
     }
-    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch),
-                                "the reference runs without a variant", err);
+    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch) & ~spec->reference_knobs, without_a_variant, err);
     for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {
         const mt_arg *arg = &spec->args[launch->args[i]];
         char what[160];
         snprintf(what, sizeof what, "[arg %s] of [launch reference]", arg->name);
-        st = refuse_knobs(reader, launch->line, what, mt_scope_knobs_of_arg(spec, arg), "the reference runs without a variant", err);
+        st = refuse_knobs(reader, launch->line, what, mt_scope_knobs_of_arg(spec, arg) & ~spec->reference_knobs, without_a_variant, err);
     }
     return st;
 }
@@ -321,8 +322,13 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         MT_TRY(mt_scope_check_text(reader, spec->algorithms[i].entry_line, spec->algorithms[i].entry, err));
     }
     for (size_t i = 0; i < spec->launch_count; i++) MT_TRY(mt_scope_check_text(reader, spec->launches[i].entry_line, spec->launches[i].entry, err));
-    MT_TRY(mt_scope_check_text(reader, spec->reference_line, spec->reference, err));
-    st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, spec->reference), "the reference runs without a variant", err);
+    const char *reference = spec->reference ? spec->reference : spec->reference_file;
+    MT_TRY(mt_scope_check_text(reader, spec->reference_line, reference, err));
+    for (const char *at = spec->reference_file; at && (at = strstr(at, "${")) != NULL; at += 2) {
+        uint64_t knob = mt_scope_knobs_of_text(spec, at);
+        if (!knob) return mt_reader_fail(reader, err, spec->reference_line, "reference = file:%s: expected ${NAME} of knobs alone, which reads_knobs names", spec->reference_file);
+    }
+    st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, reference) & ~spec->reference_knobs, without_a_variant, err);
 done:
     return st;
 }

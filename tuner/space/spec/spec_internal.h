@@ -152,6 +152,7 @@ mt_status mt_read_arg_list(mt_reader *reader, const mt_ini_entry *entry, const c
 mt_status mt_members_written_out(mt_reader *reader, const char *value, int line, char **text, mt_error *err);
 bool mt_is_member(const mt_spec *spec, const mt_arg *arg); /* of some struct */
 mt_status mt_launch_reach(mt_reader *reader, mt_launch *launch, mt_error *err); /* fills launch->reached; its args are known */
+mt_status mt_parse_reads_knobs(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *); /* uint64_t, a mask of knobs */
 mt_status mt_parse_members(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_launch_args(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 

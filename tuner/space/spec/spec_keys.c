@@ -46,6 +46,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
     LATER(mt_spec, "per", mt_parse_int_expr, per, NULL),
+    LATER(mt_spec, "reads_knobs", mt_parse_reads_knobs, reference_knobs, NULL),
 };
 static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "strategy", mt_parse_identifier, strategy, NULL),
