@@ -43,8 +43,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     if (s.rows)
         mt_doc_note_on(doc, "libraries", "Above 1 the variant is faster. Ratios are medians over rounds in which both were timed; times of different rows, where power may have limited the card, are not to be compared. "
                          "A programmatic launch overlaps with the kernel in front of it, which the baseline's does not.");
-    else
-        mt_doc_note(doc, "No variant was compared with a baseline plugin.");
+    else mt_doc_note(doc, "No variant was compared with a baseline plugin.");
     return st;
 }
 

@@ -57,3 +57,9 @@ mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, .
         st = (call);              \
         if (st != MT_OK) goto done; \
     } while (0)
+/* In the same place: ends the function with this status. */
+#define MT_LEAVE(status)          \
+    do {                          \
+        st = (status);            \
+        goto done;                \
+    } while (0)

@@ -181,8 +181,7 @@ static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size
 static void check_variable(const mt_needed_variable *variable, const char *cubin, size_t bytes, mt_strbuf *why)
 {
     int64_t found = mt_variable_bytes(cubin, bytes, mt_cubin_symbol(cubin, bytes, variable->name));
-    if (found == 0 && variable->input)
-        mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", variable->name, variable->input);
+    if (found == 0 && variable->input) mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", variable->name, variable->input);
     else if (found > 0 && (uint64_t)found < variable->bytes)
         mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", variable->name, (long long)found, (unsigned long long)variable->bytes);
 }

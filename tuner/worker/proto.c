@@ -256,14 +256,8 @@ mt_status mt_proto_encode(const mt_message *message, mt_strbuf *out, mt_error *e
     mt_codec body = {.mode = MT_CODEC_WRITE, .out = &payload};
     message_fields(&body, &copy);
     mt_status st = MT_OK;
-    if (payload.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "worker message: out of memory");
-        goto done;
-    }
-    if (body.failed || payload.length > MT_PROTO_MAX_BYTES) {
-        st = MT_FAIL(err, MT_ERR_PROTOCOL, "worker message of %zu bytes; at most %d are allowed", payload.length, MT_PROTO_MAX_BYTES);
-        goto done;
-    }
+    if (payload.failed) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "worker message: out of memory"));
+    if (body.failed || payload.length > MT_PROTO_MAX_BYTES) MT_LEAVE(MT_FAIL(err, MT_ERR_PROTOCOL, "worker message of %zu bytes; at most %d are allowed", payload.length, MT_PROTO_MAX_BYTES));
     mt_codec head = {.mode = MT_CODEC_WRITE, .out = out};
     uint32_t magic = MT_PROTO_MAGIC, length = (uint32_t)payload.length;
     uint16_t version = MT_PROTO_VERSION, type = (uint16_t)message->type;

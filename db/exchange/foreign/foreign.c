@@ -342,10 +342,7 @@ mt_status mt_foreign_space_bytes(const void *bytes, size_t length, const char *n
         bytes = unpacked;
     }
     MT_TRY(copy_members(bytes, length, name, &document, err));
-    if (document.length > max_document) {
-        st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: more than 64 MiB of JSON", name);
-        goto done;
-    }
+    if (document.length > max_document) MT_LEAVE(MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: more than 64 MiB of JSON", name));
     f.text = mt_strbuf_text(&document);
     MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &f.parser, err));
     MT_TRY(check_document(&f, &document, err));

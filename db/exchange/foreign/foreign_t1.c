@@ -141,10 +141,7 @@ static mt_status add_condition(mt_foreign *f, const char *json, size_t number, m
     else return mt_foreign_fail(f, member, err, "expected an object with an \"Expression\"");
     st = mt_python_parse(expression, &python, err);
     if (st == MT_OK) st = mt_python_condition(&python, &f->scope, &text, err);
-    if (st != MT_OK) {
-        st = mt_error_prefix(err, st, "%s: %s", f->name, member);
-        goto done;
-    }
+    if (st != MT_OK) MT_LEAVE(mt_error_prefix(err, st, "%s: %s", f->name, member));
     if (strcmp(mt_strbuf_text(&text), "true") != 0) mt_strbuf_addf(&f->constraints, "condition_%zu = %s\n", number + 1, mt_strbuf_text(&text));
     st = check_default(f, &python, expression, err);
 done:
@@ -183,10 +180,7 @@ static mt_status read_kernel(mt_foreign *f, mt_error *err)
     char *language = NULL;
     mt_sql_args rows;
     MT_TRY(get_text(f, f->text, "$.KernelSpecification.Language", kernel, &language, err));
-    if (strcmp(language, "CUDA") != 0) {
-        st = mt_foreign_fail(f, kernel, err, "Language is %.40s, expected CUDA", language);
-        goto done;
-    }
+    if (strcmp(language, "CUDA") != 0) MT_LEAVE(mt_foreign_fail(f, kernel, err, "Language is %.40s, expected CUDA", language));
     MT_TRY(get_text(f, f->text, "$.KernelSpecification.KernelName", kernel, &f->kernel, err));
     MT_TRY(get_text(f, f->text, "$.KernelSpecification.KernelFile", kernel, &f->about->source, err));
     rows = mt_sql_query(f->parser, "SELECT value FROM json_each(?1, '$.KernelSpecification.CompilerOptions') WHERE value <> ''", MT_IN(MT_TEXT(f->text)), &st, err);

@@ -115,14 +115,8 @@ static mt_status add_vector(mt_foreign *f, const argument *a, mt_error *err)
     bool is_symbol = strcmp(a->memory.text, "Symbol") == 0 || strcmp(a->other_memory.text, "Constant") == 0;
     const char *role = is_symbol || strcmp(access, "ReadOnly") == 0 ? "in" : strcmp(access, "WriteOnly") == 0 ? "out" : strcmp(access, "ReadWrite") == 0 ? "inout" : NULL;
     const char *dtype = strcmp(a->dtype, "bool") == 0 ? "u8" : a->dtype;
-    if (!role) {
-        st = mt_foreign_fail(f, a->member, err, "AccessType of %s is %.40s, expected ReadOnly, WriteOnly or ReadWrite", a->name, *a->access.type ? access : "missing");
-        goto done;
-    }
-    if (*a->value.type && !is_number(&a->value)) {
-        st = mt_foreign_fail(f, a->member, err, "FillValue of %s is %.60s, expected a finite number", a->name, a->value.text);
-        goto done;
-    }
+    if (!role) MT_LEAVE(mt_foreign_fail(f, a->member, err, "AccessType of %s is %.40s, expected ReadOnly, WriteOnly or ReadWrite", a->name, *a->access.type ? access : "missing"));
+    if (*a->value.type && !is_number(&a->value)) MT_LEAVE(mt_foreign_fail(f, a->member, err, "FillValue of %s is %.60s, expected a finite number", a->name, a->value.text));
     f->has_output = f->has_output || *role == 'o' || role[2];
     if (!is_symbol) add_call(f, a->name);
     mt_strbuf_addf(&line, "%s = %s %s [", a->name, role, dtype);

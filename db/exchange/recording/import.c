@@ -113,10 +113,8 @@ mt_import_knob *mt_import_add_knob(mt_import *import, const char *name, mt_error
 /* 1.0 is 1, 0.5 is 0.5. */
 static void number_text(double number, mt_strbuf *text)
 {
-    if (fabs(number) < 1e15 && number == nearbyint(number))
-        mt_strbuf_addf(text, "%lld", (long long)number);
-    else
-        mt_json_number(text, number, 17);
+    if (fabs(number) < 1e15 && number == nearbyint(number)) mt_strbuf_addf(text, "%lld", (long long)number);
+    else mt_json_number(text, number, 17);
 }
 
 static bool is_integer(const char *text)
@@ -168,9 +166,7 @@ mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *er
 
 static void free_row(mt_import_row *row)
 {
-    mt_free(row->levels);
-    mt_free(row->text);
-    mt_free(row->sample_ns);
+    MT_FREE_EACH(row->levels, row->text, row->sample_ns);
 }
 
 mt_status mt_import_drop_row(mt_import *import, const mt_json_span *key, int64_t line, const char *text, mt_error *err)
@@ -288,9 +284,7 @@ static mt_status sort_values(mt_import *import, size_t number, mt_error *err)
             if (*own != MT_IMPORT_NO_LEVEL) *own = place[*own];
         }
     }
-    mt_free(sorted);
-    mt_free(values);
-    mt_free(place);
+    MT_FREE_EACH(sorted, values, place);
     return ok ? MT_OK : mt_no_memory(import->name, err);
 }
 
@@ -447,10 +441,8 @@ static mt_status open_file(const char *path, bool as_results, mt_import **import
     size_t length;
     mt_status st = mt_file_read(path, max_text_bytes, &bytes, &length, err);
     if (st == MT_OK) st = open_as(bytes, length, path, as_results, import, err);
-    if (st == MT_OK)
-        (*import)->bytes = bytes;
-    else
-        mt_free(bytes);
+    if (st == MT_OK) (*import)->bytes = bytes;
+    else mt_free(bytes);
     return st;
 }
 
@@ -483,18 +475,8 @@ void mt_import_close(mt_import *import)
     mt_strbuf_free(&import->value);
     mt_strbuf_free(&import->recording);
     mt_strbuf_free(&import->renamed);
-    char *const of_line1[] = {import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.l2, import->own.standard, import->own.baseline};
-    for (size_t i = 0; i < sizeof of_line1 / sizeof of_line1[0]; i++) mt_free(of_line1[i]);
-    mt_free(import->gpu);
-    mt_free(import->kernel);
-    mt_free(import->problem);
-    mt_free(import->unread_problem);
-    mt_free(import->objective);
-    mt_free(import->why_timeless);
-    mt_free(import->why_odd);
-    mt_free(import->unpacked);
-    mt_free(import->bytes);
-    mt_free(import);
+    MT_FREE_EACH(import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.l2, import->own.standard, import->own.baseline);
+    MT_FREE_EACH(import->gpu, import->kernel, import->problem, import->unread_problem, import->objective, import->why_timeless, import->why_odd, import->unpacked, import->bytes, import);
 }
 
 const mt_import_about *mt_import_describe(const mt_import *import)

@@ -36,10 +36,7 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
     mt_strbuf_add_char(&list, '[');
     mt_strbuf_add_bytes(&list, span->text, span->length);
     mt_strbuf_add_char(&list, ']');
-    if (list.failed) {
-        st = mt_no_memory(import->name, err);
-        goto done;
-    }
+    if (list.failed) MT_LEAVE(mt_no_memory(import->name, err));
     mt_json_span whole = {mt_strbuf_text(&list), list.length, span->line};
     MT_TRY(mt_import_check(import, NULL, &whole, "array", err));
     MT_TRY(mt_import_query(import, "SELECT type, atom FROM json_tree(?1) WHERE type NOT IN ('array')", mt_strbuf_text(&import->value), &statement, &args, err));
@@ -71,10 +68,7 @@ static mt_status read_knob_names(mt_import *import, const mt_json_span *span, bo
             st = mt_import_fail(import, NULL, span->line, err, "tune_params_keys: \"%s\" is no name, or there twice; expected the knobs' names", name);
             goto done;
         }
-        if (!mt_import_add_knob(import, name, err)) {
-            st = err ? err->status : MT_ERR_NO_MEMORY;
-            goto done;
-        }
+        if (!mt_import_add_knob(import, name, err)) MT_LEAVE(err ? err->status : MT_ERR_NO_MEMORY);
     }
 done:
     if (statement) sqlite3_reset(statement);

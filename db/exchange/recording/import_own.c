@@ -60,10 +60,7 @@ mt_status mt_import_read_own(mt_import *import, mt_import_own_lines *own, const 
                            "WHERE json_type(?1, '$.\"" MT_T4_OWN "\"') = 'object' AND json_type(?1, '$.\"" MT_T4_OWN "\".subject') = 'integer' "
                            "AND json_type(?1, '$.\"" MT_T4_OWN "\".k') = 'text'", mt_strbuf_text(&import->value), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse a result", err));
-    if (!found) {
-        st = mt_import_fail(import, NULL, value->line, err, "the result has no \"" MT_T4_OWN "\" with \"subject\" and \"k\", but the file's metadata have: expected it in every result");
-        goto done;
-    }
+    if (!found) MT_LEAVE(mt_import_fail(import, NULL, value->line, err, "the result has no \"" MT_T4_OWN "\" with \"subject\" and \"k\", but the file's metadata have: expected it in every result"));
     line.subject = sqlite3_column_int64(statement, 0);
     mt_strbuf_add(&json, "{\"v\":");
     mt_strbuf_add_json(&json, line.variant);
@@ -218,10 +215,7 @@ mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, m
     MT_TRY(mt_import_query(import, about_sql, mt_strbuf_text(&list), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse a subject", err));
     int64_t subjects = sqlite3_column_int64(statement, 0);
-    if (subjects != 1) {
-        st = refuse_several(import, mt_strbuf_text(&list), metadata, err);
-        goto done;
-    }
+    if (subjects != 1) MT_LEAVE(refuse_several(import, mt_strbuf_text(&list), metadata, err));
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) MT_TRY(keep_text(import, statement, (int)i + 1, texts[i], err));
     if (!own->line1 || !own->shape || !own->workload || !own->l2)
         st = mt_import_fail(import, NULL, metadata->line, err, "the subject has no shape, workload or cache state (\"regime\"): expected line 1 of a recording");

@@ -23,10 +23,7 @@ static mt_status read_configuration(mt_import *import, mt_import_row *row, const
             st = mt_import_fail(import, NULL, value->line, err, "the configuration has a knob %s that the first result has not: expected the same knobs in all", name);
             goto done;
         }
-        if (!knob && !(knob = mt_import_add_knob(import, name, err))) {
-            st = err ? err->status : MT_ERR_NO_MEMORY;
-            goto done;
-        }
+        if (!knob && !(knob = mt_import_add_knob(import, name, err))) MT_LEAVE(err ? err->status : MT_ERR_NO_MEMORY);
         MT_TRY(mt_import_level(import, knob, statement, 1, NULL, value->line, &row->levels[knob - import->knobs], err));
     }
     if (import->knob_count == 0) st = mt_import_fail(import, NULL, value->line, err, "the result has no \"configuration\": expected an object of knobs");

@@ -288,10 +288,7 @@ mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf
     if (import->own.line1) return add_own_lines(import, lines, err);
     char *algo = variant_name(kernel);
     line_order *order = mt_alloc(import->row_count, sizeof *order);
-    if (!algo || !order) {
-        st = mt_no_memory(import->name, err);
-        goto done;
-    }
+    if (!algo || !order) MT_LEAVE(mt_no_memory(import->name, err));
     for (size_t i = 0; i < import->row_count; i++) {
         order[i] = (line_order){variant_text(import, algo, &import->rows[i]), i};
         if (order[i].variant) continue;

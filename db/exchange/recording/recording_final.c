@@ -122,10 +122,7 @@ static mt_status check_agreement(mt_store *store, mt_error *err)
     mt_status st = MT_OK;
     mt_row_select("finalist", &sql);
     mt_strbuf_add(&sql, " WHERE finalist.final_id = (SELECT max(id) FROM main.final_round)");
-    if (sql.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", store->path);
-        goto done;
-    }
+    if (sql.failed) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", store->path));
     MT_TRY(mt_sql_prepare(store, mt_strbuf_text(&sql), &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     while (mt_sql_next(store, &args, "read a final", &st, err)) {

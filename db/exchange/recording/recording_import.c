@@ -143,10 +143,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     workload.name = optional_text(import, statement, 10, "\"workload.name\"", MT_ROW_workload_name, "");
     MT_TRY(mt_line_text(&import->from, statement, 11, "\"workload.key\"", 0, &workload.key, err));
     MT_TRY(mt_line_text(&import->from, statement, 12, "\"regime\"", 1, &l2, err));
-    if (!mt_l2_from_name(l2, &import->subject.l2)) {
-        st = mt_line_fail(&import->from, "\"regime\" is neither \"cold\" nor \"warm\"", NULL, err);
-        goto done;
-    }
+    if (!mt_l2_from_name(l2, &import->subject.l2)) MT_LEAVE(mt_line_fail(&import->from, "\"regime\" is neither \"cold\" nor \"warm\"", NULL, err));
     MT_TRY(mt_store_device(store, &device, &import->subject.device, err));
     MT_TRY(mt_store_kernel(store, &kernel, &import->subject.kernel, err));
     if (import->knobs.kernel != import->subject.kernel || strcmp(kernel.spec_json, "{}") != 0) MT_TRY(mt_known_knobs_read(store, import->subject.kernel, &import->knobs, err));

@@ -181,10 +181,7 @@ mt_status mt_lines_pack(const char *text, size_t length, void **packed, size_t *
     size_t capacity = ZSTD_compressBound(length);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     *packed = mt_alloc(capacity, 1);
-    if (!context || !*packed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name);
-        goto done;
-    }
+    if (!context || !*packed) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name));
     /* What is shipped should be as small as zstd makes it; beyond that the time counts: level 19 does 2 MB/s. */
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, length <= (size_t)8 << 20 ? 19 : 12);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);

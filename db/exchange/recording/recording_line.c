@@ -101,10 +101,7 @@ mt_status mt_line_parse(const mt_line_source *from, const char *literal, const c
     mt_sql_text(&check, line);
     int64_t is_object;
     MT_TRY(mt_sql_value(from->store, &check, 0, &is_object, "parse a line", err));
-    if (!is_object || has_nul_escape(line)) {
-        st = mt_line_fail(from, is_object ? "holds a NUL character" : not_an_object(line), NULL, err);
-        goto done;
-    }
+    if (!is_object || has_nul_escape(line)) MT_LEAVE(mt_line_fail(from, is_object ? "holds a NUL character" : not_an_object(line), NULL, err));
     MT_TRY(mt_sql_cached_get(from->store, literal, statement, err));
     mt_sql_args args = mt_sql_args_of(*statement);
     mt_sql_text(&args, line);

@@ -103,15 +103,9 @@ static mt_status make_step(sqlite3 *db, const char *path, int64_t from, mt_error
     mt_status st = MT_OK;
     int64_t version = from;
     const char *what = from ? "update the schema" : "create the schema", *sql = from ? steps[from - OLDEST] : (const char *)mt_db_schema_sql;
-    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
-        st = mt_sql_fail_handle(db, path, what, err);
-        goto done;
-    }
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) MT_LEAVE(mt_sql_fail_handle(db, path, what, err));
     MT_TRY(read_version(db, path, &version, err));
-    if (version == from && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
-        st = mt_sql_fail_handle(db, path, what, err);
-        goto done;
-    }
+    if (version == from && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) MT_LEAVE(mt_sql_fail_handle(db, path, what, err));
     if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) st = mt_sql_fail_handle(db, path, what, err);
 done:
     if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);

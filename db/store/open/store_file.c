@@ -180,10 +180,8 @@ static mt_status check_path(const char *path, mt_store_mode mode, mt_error *err)
     if (errno != ENOENT) return MT_FAIL(err, MT_ERR_DB, "%s: %s", path, strerror(errno));
     if (mode == MT_STORE_READ_ONLY) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no such database", path);
     char *folder = mt_path_folder(path);
-    if (!folder)
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-    else if (access(folder, W_OK | X_OK) != 0)
-        st = MT_FAIL(err, MT_ERR_DB, "%s: cannot be created in %s: %s", path, folder, strerror(errno));
+    if (!folder) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+    else if (access(folder, W_OK | X_OK) != 0) st = MT_FAIL(err, MT_ERR_DB, "%s: cannot be created in %s: %s", path, folder, strerror(errno));
     mt_free(folder);
     return st;
 }
@@ -196,10 +194,8 @@ static char *uri_of(const char *path, const char *query)
     mt_strbuf uri = {0};
     mt_strbuf_add(&uri, "file:");
     for (const char *at = path; *at; at++) {
-        if (strchr("?#%", *at) || (unsigned char)*at < 0x20)
-            mt_strbuf_addf(&uri, "%%%02x", (unsigned)(unsigned char)*at);
-        else
-            mt_strbuf_add_char(&uri, *at);
+        if (strchr("?#%", *at) || (unsigned char)*at < 0x20) mt_strbuf_addf(&uri, "%%%02x", (unsigned)(unsigned char)*at);
+        else mt_strbuf_add_char(&uri, *at);
     }
     mt_strbuf_add(&uri, query);
     return mt_strbuf_take(&uri);
@@ -299,10 +295,8 @@ static mt_status open_immutable(const char *path, const char *plain, sqlite3 **d
     }
     mt_status st = MT_OK;
     char *uri = uri_of(plain, "?immutable=1");
-    if (!uri)
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-    else if (open_handle(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL, db) != SQLITE_OK)
-        st = fail_damaged(*db, path, err);
+    if (!uri) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+    else if (open_handle(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL, db) != SQLITE_OK) st = fail_damaged(*db, path, err);
     mt_free(uri);
     return st;
 }
@@ -347,17 +341,11 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
     mt_status st = MT_OK;
     sqlite3 *handle = NULL;
     char *plain = NULL;
-    if (strcmp(path, ":memory:") == 0) {
-        st = open_writer(path, path, MT_FS_REMOTE, &handle, err);
-        goto done;
-    }
+    if (strcmp(path, ":memory:") == 0) MT_LEAVE(open_writer(path, path, MT_FS_REMOTE, &handle, err));
     MT_TRY(check_path(path, mode, err));
     MT_TRY(check_trust(path, mode, err));
     plain = plain_path(path);
-    if (!plain) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
+    if (!plain) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
     mt_fs fs = mt_fs_of(path);
     st = mode == MT_STORE_READ_ONLY ? open_reader(path, plain, fs, &handle, err) : open_writer(path, plain, fs, &handle, err);
     if (st == MT_OK) st = check_whole(handle, path, err);

@@ -53,14 +53,8 @@ static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out,
     store->host = machine_name();
     store->read_only = mode == MT_STORE_READ_ONLY;
     store->is_new = mode == MT_STORE_READ_WRITE && strcmp(path, ":memory:") != 0 && access(path, F_OK) != 0;
-    if (!store->path || !store->host) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
-    if (!store->read_only && is_one_byte(path)) {
-        st = MT_FAIL(err, MT_ERR_DB, "%s: is no database: it has one byte; expected none, or a tuning database", path);
-        goto done;
-    }
+    if (!store->path || !store->host) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
+    if (!store->read_only && is_one_byte(path)) MT_LEAVE(MT_FAIL(err, MT_ERR_DB, "%s: is no database: it has one byte; expected none, or a tuning database", path));
     MT_TRY(mt_store_file_open(path, mode, &store->db, err));
     if (mode != MT_STORE_NO_TABLES) MT_TRY(mt_migrate(store->db, path, store->read_only, err));
     if (mt_device_match_register(store->db) != SQLITE_OK || sqlite3_create_collation(store->db, "mt_natural", SQLITE_UTF8, NULL, natural) != SQLITE_OK) {
@@ -136,9 +130,7 @@ void mt_store_close(mt_store *store)
     sqlite3_close(store->db);
     ZSTD_freeCCtx(store->compressor);
     ZSTD_freeDCtx(store->unpacker);
-    mt_free(store->path);
-    mt_free(store->host);
-    mt_free(store);
+    MT_FREE_EACH(store->path, store->host, store);
 }
 
 const char *mt_store_path(const mt_store *store)

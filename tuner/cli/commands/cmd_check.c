@@ -245,9 +245,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
         if (table->variants && table->variants[point.level[0]].ok == 1) st = warn_of_constants(c, b, b->points[i], event.cubin_path, err);
     }
     mt_outcome_free(&event.outcome);
-    mt_free(event.launch_json);
-    mt_free(event.cubin_path);
-    mt_free(b->texts[i]);
+    MT_FREE_EACH(event.launch_json, event.cubin_path, b->texts[i]);
     b->texts[i] = NULL;
     b->done++;
     return st;

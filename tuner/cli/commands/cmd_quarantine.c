@@ -71,10 +71,7 @@ static mt_status lift(const quarantine_values *values, const mt_filter *filter, 
     mt_status st = MT_OK;
     lifting self = {.values = values};
     MT_TRY(mt_query_strikes(store, filter, gather, &self, err));
-    if (self.count == 0) {
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no such variant has strikes; 'msda-tune quarantine' lists those that have", mt_store_path(store));
-        goto done;
-    }
+    if (self.count == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no such variant has strikes; 'msda-tune quarantine' lists those that have", mt_store_path(store)));
     MT_TRY(forgive(&self, store, err));
     mt_tell("The next tune tries %s again.\n", self.count == 1 ? "it" : "them");
 done:

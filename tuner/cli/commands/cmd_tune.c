@@ -113,10 +113,8 @@ static mt_status unknown_name(const char *option, const char *name, const char *
     mt_strbuf list = {0};
     const char *near = mt_text_nearest(name, known, count);
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
-    if (near)
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
-    else
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
+    if (near) MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
+    else MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
 }
@@ -401,10 +399,7 @@ static void close_all(tuning *t)
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
     mt_requested_shapes_free(&t->wanted);
-    mt_free(t->space_path);
-    mt_free(t->db_path);
-    mt_free(t->cache_dir);
-    mt_free(t->sanitizer);
+    MT_FREE_EACH(t->space_path, t->db_path, t->cache_dir, t->sanitizer);
 }
 
 /* A list of shapes that production asked for is long: the everyday way, unless somebody says how much each is worth. */

@@ -1,5 +1,6 @@
 /* msda-tune version */
 #include <stdio.h>
+#include <uv.h>
 
 #include "tuner/base/toolkit.h"
 #include "tuner/cli/command.h"

@@ -23,10 +23,8 @@ static void add_numbers32(mt_strbuf *out, const char *name, const uint32_t *numb
 static void add_value(mt_strbuf *out, const mt_lookup_query_value *value)
 {
     size_t length = strlen(value->text);
-    if (value->kind == MT_ASKED_LIST)
-        mt_strbuf_addf(out, "[%.*s]", (int)(length && value->text[length - 1] == ',' ? length - 1 : length), value->text);
-    else
-        mt_strbuf_add(out, value->text);
+    if (value->kind == MT_ASKED_LIST) mt_strbuf_addf(out, "[%.*s]", (int)(length && value->text[length - 1] == ',' ? length - 1 : length), value->text);
+    else mt_strbuf_add(out, value->text);
 }
 
 static void add_shape(mt_strbuf *out, const mt_lookup_query *asked)
@@ -37,10 +35,8 @@ static void add_shape(mt_strbuf *out, const mt_lookup_query *asked)
         if (i) mt_strbuf_add_char(out, ',');
         mt_strbuf_add_json(out, value->name);
         mt_strbuf_add_char(out, ':');
-        if (value->kind == MT_ASKED_STRING)
-            mt_strbuf_add_json(out, value->text);
-        else
-            add_value(out, value);
+        if (value->kind == MT_ASKED_STRING) mt_strbuf_add_json(out, value->text);
+        else add_value(out, value);
     }
     mt_strbuf_add_char(out, '}');
 }
@@ -60,10 +56,8 @@ static void add_knobs(mt_strbuf *out, const tunelookup_result *result)
             if (at != result->variant) mt_strbuf_add_char(out, ',');
             mt_strbuf_add_json(out, name);
             mt_strbuf_add_char(out, ':');
-            if (tunelookup_param(result, name, &number) == TUNELOOKUP_OK)
-                mt_strbuf_addf(out, "%lld", (long long)number);
-            else
-                mt_strbuf_add_json(out, tunelookup_param_text(result, name, &text) == TUNELOOKUP_OK ? text : "");
+            if (tunelookup_param(result, name, &number) == TUNELOOKUP_OK) mt_strbuf_addf(out, "%lld", (long long)number);
+            else mt_strbuf_add_json(out, tunelookup_param_text(result, name, &text) == TUNELOOKUP_OK ? text : "");
         }
         at += length + (at[length] == ';');
     }

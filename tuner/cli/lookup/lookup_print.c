@@ -46,10 +46,8 @@ static void add_args(mt_strbuf *line, const tunelookup_result *result, const tun
     for (int i = 0; i < launch->arg_count; i++) {
         tunelookup_arg_info arg;
         if (i) mt_strbuf_add(line, ", ");
-        if (tunelookup_arg(result, launch->args[i], &arg) == TUNELOOKUP_OK)
-            mt_print_clean(line, arg.name, 0);
-        else
-            mt_strbuf_add_char(line, '?');
+        if (tunelookup_arg(result, launch->args[i], &arg) == TUNELOOKUP_OK) mt_print_clean(line, arg.name, 0);
+        else mt_strbuf_add_char(line, '?');
     }
     mt_strbuf_add_char(line, ')');
 }

@@ -20,12 +20,9 @@ mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_t
     mt_strbuf list = {0};
     const char *near = name ? mt_text_nearest(name, (const char *const *)known->items, known->count) : NULL;
     for (size_t i = 0; i < known->count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known->items[i]);
-    if (!name)
-        MT_FAIL(err, MT_ERR_USAGE, "lookup: --%s is missing; there are: %s", what, mt_strbuf_text(&list));
-    else if (near)
-        MT_FAIL(err, MT_ERR_USAGE, "lookup: no %s '%s', did you mean '%s'?", what, name, near);
-    else
-        MT_FAIL(err, MT_ERR_USAGE, "lookup: no %s '%s'; there are: %s", what, name, known->count ? mt_strbuf_text(&list) : "none");
+    if (!name) MT_FAIL(err, MT_ERR_USAGE, "lookup: --%s is missing; there are: %s", what, mt_strbuf_text(&list));
+    else if (near) MT_FAIL(err, MT_ERR_USAGE, "lookup: no %s '%s', did you mean '%s'?", what, name, near);
+    else MT_FAIL(err, MT_ERR_USAGE, "lookup: no %s '%s'; there are: %s", what, name, known->count ? mt_strbuf_text(&list) : "none");
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
 }
@@ -34,10 +31,8 @@ mt_status mt_lookup_query_unknown(const char *what, const char *name, const mt_t
 
 static mt_status add_file(mt_lookup_query_files *files, char *path)
 {
-    if (mt_file_exists(path))
-        files->paths[files->count++] = path;
-    else
-        mt_free(path);
+    if (mt_file_exists(path)) files->paths[files->count++] = path;
+    else mt_free(path);
     return MT_OK;
 }
 
@@ -127,10 +122,7 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
     MT_TRY(mt_requested_shapes_load(path, &given, &spec, &wanted, err));
     const mt_shape *shape = options->shape ? mt_spec_shape(spec, given.count ? wanted.shapes.items[0] : options->shape) : NULL;
     for (size_t i = 0; i < spec->shape_count; i++) MT_TRY(mt_texts_add_once(&known, spec->shapes[i].name, err));
-    if (!shape) {
-        st = mt_lookup_query_unknown("shape", options->shape, &known, err);
-        goto done;
-    }
+    if (!shape) MT_LEAVE(mt_lookup_query_unknown("shape", options->shape, &known, err));
     as_it_is = kernel_of(spec);
     if (as_it_is) take_space_key(as_it_is, options->kernel, asked);
     asked->kernel = options->kernel ? mt_strdup(options->kernel) : mt_strdup(as_it_is ? as_it_is : spec->name);

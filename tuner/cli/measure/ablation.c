@@ -84,10 +84,7 @@ static mt_status add_neighbour(void *context, const mt_measurement_row *row, mt_
     while (i < b->count && strcmp(b->neighbours[i].variant, row->variant) != 0) i++;
     if (i == b->count) {
         neighbour *added = MT_APPEND(b->neighbours, b->count, b->capacity);
-        if (!added) {
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
-            goto done;
-        }
+        if (!added) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory"));
         *added = (neighbour){.change = mt_strdup(mt_strbuf_text(&change)), .variant = mt_strdup(row->variant)};
     }
     neighbour *n = &b->neighbours[i];
@@ -165,8 +162,7 @@ static void print_base(const base *b, mt_sources *sources, bool is_first)
 
 static void free_base(base *b)
 {
-    char *const texts[] = {b->gpu_key, b->gpu_name, b->kernel, b->kernel_key, b->shape, b->shape_key, b->workload, b->workload_key, b->variant};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) mt_free(texts[i]);
+    MT_FREE_EACH(b->gpu_key, b->gpu_name, b->kernel, b->kernel_key, b->shape, b->shape_key, b->workload, b->workload_key, b->variant);
     for (size_t i = 0; i < b->count; i++) {
         mt_free(b->neighbours[i].change);
         mt_free(b->neighbours[i].variant);

@@ -54,10 +54,7 @@ void mt_winners_free(mt_winner_list *list)
         char *const texts[] = {group->kernel, group->kernel_key, group->gpu_key, group->gpu_name, group->facts_json, group->arch};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) mt_free(texts[k]);
         for (size_t k = 0; k < group->count; k++) {
-            mt_free(group->winners[k].shape_key);
-            mt_free(group->winners[k].workload_key);
-            mt_free(group->winners[k].variant);
-            mt_free(group->winners[k].cubin_hash);
+            MT_FREE_EACH(group->winners[k].shape_key, group->winners[k].workload_key, group->winners[k].variant, group->winners[k].cubin_hash);
         }
         mt_free(group->winners);
     }

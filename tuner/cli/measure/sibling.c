@@ -191,9 +191,7 @@ mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, m
         else release(self);
         self = NULL;
     }
-    mt_free(self);
-    mt_free(words);
-    mt_free(tool);
+    MT_FREE_EACH(self, words, tool);
     mt_strbuf_free(&list);
     return st;
 }
@@ -205,10 +203,8 @@ mt_status mt_sibling_join(mt_sibling *self, mt_error *err)
     while (!self->has_exited || self->talking) uv_run(self->loop, UV_RUN_ONCE);
     if (self->exit_code == INTERRUPTED || (self->signal && self->was_told)) /* one that had not begun its session yet just dies */
         st = MT_FAIL(err, MT_ERR_INTERRUPTED, "interrupted; everything measured until then is kept, the same command goes on from there");
-    else if (self->signal)
-        st = MT_FAIL(err, MT_ERR_WORKER, "the tuner for %s died of signal %d", self->name, self->signal);
-    else if (self->exit_code)
-        st = MT_FAIL(err, MT_ERR_WORKER, "the tuner for %s ended with exit code %lld", self->name, (long long)self->exit_code);
+    else if (self->signal) st = MT_FAIL(err, MT_ERR_WORKER, "the tuner for %s died of signal %d", self->name, self->signal);
+    else if (self->exit_code) st = MT_FAIL(err, MT_ERR_WORKER, "the tuner for %s ended with exit code %lld", self->name, (long long)self->exit_code);
     release(self);
     return st;
 }

@@ -104,10 +104,7 @@ static mt_status program_create(const mt_nvrtc *nvrtc, const mt_compile_request 
     size_t count = source->file_count;
     char **texts = mt_alloc(count, sizeof *texts);
     const char **names = mt_alloc(count, sizeof *names);
-    if (!texts || !names) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "source");
-        goto done;
-    }
+    if (!texts || !names) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "source"));
     for (size_t i = 0; i < count; i++) {
         MT_TRY(guarded(request, i, &texts[i], err));
         names[i] = source->files[i].name;
@@ -215,10 +212,7 @@ static mt_status take_cubin(const mt_nvrtc *nvrtc, const mt_compile_request *req
     char *cubin = mt_alloc(size, 1);
     if (!cubin) return MT_FAIL(err, MT_ERR_NO_MEMORY, "cubin of %zu bytes", size);
     code = nvrtc->api.GetCUBIN(program, cubin);
-    if (code != MT_NVRTC_SUCCESS) {
-        st = MT_FAIL(err, MT_ERR_COMPILE, "nvrtcGetCUBIN: %s", nvrtc->api.GetErrorString(code));
-        goto done;
-    }
+    if (code != MT_NVRTC_SUCCESS) MT_LEAVE(MT_FAIL(err, MT_ERR_COMPILE, "nvrtcGetCUBIN: %s", nvrtc->api.GetErrorString(code)));
     mt_strbuf_add_bytes(&image, cubin, size);
     MT_TRY(mt_compile_names_add(nvrtc, request, program, &image, err));
     st = mt_cache_entry_write(entry, image.text, image.length, result->log, &result->cubin, err);

@@ -13,9 +13,7 @@ static const char log_magic[] = "msda-tune cubin 4 ";
 
 void mt_cache_entry_free(mt_cache_entry *entry)
 {
-    mt_free(entry->stem);
-    mt_free(entry->log_path);
-    mt_free(entry->cubin_path);
+    MT_FREE_EACH(entry->stem, entry->log_path, entry->cubin_path);
     *entry = (mt_cache_entry){0};
 }
 

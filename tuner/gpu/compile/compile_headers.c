@@ -84,22 +84,19 @@ static void tell_of_source(const mt_compile_request *request, const mt_source_fi
 {
     const char *instead = mt_host_header_instead(name), *stub = mt_source_stub_name(includer);
     char *beside = beside_the_source(request, name);
-    if (beside && mt_dir_exists(beside))
-        mt_strbuf_addf(hints, "msda-tune: %s is a folder: expected the name of a header in it\n", beside);
+    if (beside && mt_dir_exists(beside)) mt_strbuf_addf(hints, "msda-tune: %s is a folder: expected the name of a header in it\n", beside);
     else if (!is_spelled(request, name))
         mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
     else if (beside)
         mt_strbuf_addf(hints, "msda-tune: <%s> is not looked for beside the source, where %s is: expected #include \"%s\", or that file's folder in [kernel] include\n", name, beside, name);
-    else if (instead)
-        mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s\n", name, instead);
+    else if (instead) mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s\n", name, instead);
     else if (!stub && is_of_the_host(includer->name))
         mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected no folder of the host's headers in [kernel] include or -I\n", includer->path);
     else if (!include_dir)
         mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %s: set CUDA_HOME to the toolkit whose include folder has it, or install " MT_TOOLKIT_PARTS " (searched %s)\n", name, searched);
     else if (stub)
         mt_strbuf_addf(hints, "msda-tune: <%s> needs the toolkit's <%s>, which is not in %s: expected a CUDA_HOME whose include folder has it, or its cccl folder\n", stub, name, include_dir);
-    else
-        mt_strbuf_addf(hints, "msda-tune: %s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", name, include_dir);
+    else mt_strbuf_addf(hints, "msda-tune: %s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", name, include_dir);
     mt_free(beside);
 }
 

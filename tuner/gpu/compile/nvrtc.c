@@ -254,9 +254,7 @@ void mt_nvrtc_close(mt_nvrtc *nvrtc)
     if (!nvrtc) return;
     mt_temporary_remove(&nvrtc->temporary);
     if (nvrtc->reads_fd >= 0) close(nvrtc->reads_fd);
-    mt_free(nvrtc->include_dir);
-    mt_free(nvrtc->cccl_dir);
-    mt_free(nvrtc->include_searched);
+    MT_FREE_EACH(nvrtc->include_dir, nvrtc->cccl_dir, nvrtc->include_searched);
     mt_dynlib_close(nvrtc->handle);
     mt_free(nvrtc);
 }

@@ -34,16 +34,10 @@ mt_status mt_cuda_open(mt_cuda_api *api, mt_error *err)
     mt_strbuf tried = {0};
     *api = (mt_cuda_api){0};
     api->handle = mt_dynlib_open("MSDA_TUNE_LIBCUDA", names, 1, &tried);
-    if (!api->handle) {
-        st = MT_FAIL(err, MT_ERR_NO_GPU, "no NVIDIA driver: cannot open %s", mt_strbuf_text(&tried));
-        goto done;
-    }
+    if (!api->handle) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_GPU, "no NVIDIA driver: cannot open %s", mt_strbuf_text(&tried)));
     PFN_cuGetProcAddress_v12000 get;
     *(void **)&get = dlsym(api->handle, "cuGetProcAddress_v2");
-    if (!get) {
-        st = MT_FAIL(err, MT_ERR_NO_GPU, "the driver has no cuGetProcAddress_v2: a driver for CUDA 12.0 or newer is needed");
-        goto done;
-    }
+    if (!get) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_GPU, "the driver has no cuGetProcAddress_v2: a driver for CUDA 12.0 or newer is needed"));
     MT_TRY(get_all(api, get, err));
 done:
     if (st != MT_OK) mt_cuda_close(api);

@@ -134,9 +134,7 @@ mt_status mt_binding_make(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan,
 
 void mt_binding_free(mt_binding *binding)
 {
-    mt_free(binding->address);
-    mt_free(binding->made);
-    mt_free(binding->memory);
+    MT_FREE_EACH(binding->address, binding->made, binding->memory);
     *binding = (mt_binding){0};
 }
 

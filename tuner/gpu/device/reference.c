@@ -196,10 +196,7 @@ static mt_status from_file(mt_gpu *gpu, const mt_subject_request *request, mt_in
     MT_TRY_CU(mt_buffer_resize(gpu, &set->references.items[out], reference_bytes(tensor), gpu->subject.guard_pages), spec->args[out].name);
     if (is_float) {
         wide = mt_alloc(file.npy.elements, sizeof *wide);
-        if (!wide) {
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s", path);
-            goto done;
-        }
+        if (!wide) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s", path));
         widen_file(&file, wide);
     }
     MT_TRY_CU(mt_tool_upload(gpu, set->references.items[out].data, wide ? (const void *)wide : file.data, reference_bytes(tensor)), "copying the expected output");
@@ -224,19 +221,13 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     MT_TRY(mt_plan_reference(env, request->combination, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
     written = mt_alloc(plan.arg_count, sizeof *written);
-    if (!address || !written) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "reference");
-        goto done;
-    }
+    if (!address || !written) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "reference"));
     MT_TRY(find_types(request, &plan, written, err));
     MT_TRY(make_buffers(gpu, request->spec, &plan, written, set, address, err));
     MT_TRY(mt_binding_make(gpu, request->spec, &plan, address, &binding, &code, &why, err));
     MT_TRY_CU(code, mt_strbuf_text(&why));
     MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, &gpu->subject.support, set, true, &why), "filling variables");
-    if (why.length) {
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s", mt_strbuf_text(&why));
-        goto done;
-    }
+    if (why.length) MT_LEAVE(MT_FAIL(err, MT_ERR_SPEC, "%s", mt_strbuf_text(&why)));
     for (size_t i = 0; i < plan.launch_count; i++)
         MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
     MT_TRY(check_traces(gpu, request->spec, &plan, written, set, err));

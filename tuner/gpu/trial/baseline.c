@@ -92,10 +92,7 @@ static mt_status open_problem(mt_gpu_trial *trial, mt_baseline *self, mt_error *
     close_problem(self);
     self->shape_key = mt_strdup(shape->key);
     self->args = mt_alloc(trial->spec->arg_count, sizeof *self->args);
-    if (!values || !self->shape_key || !self->args) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "baseline");
-        goto done;
-    }
+    if (!values || !self->shape_key || !self->args) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "baseline"));
     if (!self->workspace) MT_TRIAL_CU(trial->gpu->cuda.cuMemAlloc(&self->workspace, WORKSPACE_BYTES), "the baseline's workspace");
     problem.values = values;
     problem.workspace = self->workspace;

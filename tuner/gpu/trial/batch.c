@@ -62,10 +62,7 @@ static mt_status make_sets(mt_gpu_trial *trial, mt_batch *batch, CUresult *code,
     uint64_t set_bytes = mt_batch_set_bytes(trial);
     CUdeviceptr *address = mt_alloc(trial->plan.arg_count, sizeof *address);
     batch->sets = mt_alloc(batch->set_count, sizeof *batch->sets);
-    if (!address || !batch->sets) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "copies of buffers");
-        goto done;
-    }
+    if (!address || !batch->sets) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "copies of buffers"));
     *code = reserve(gpu, (batch->set_count - 1) * set_bytes);
     for (uint32_t k = 0; k + 1 < batch->set_count && *code == CUDA_SUCCESS; k++) {
         *code = copy_set(trial, gpu->copies + k * set_bytes, address);

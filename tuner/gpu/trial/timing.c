@@ -194,17 +194,12 @@ mt_status mt_trial_time(mt_gpu_trial *trial, mt_error *err)
     self.samples = mt_alloc(capacity, sizeof *self.samples);
     self.kept = mt_alloc(capacity, sizeof *self.kept);
     self.work = mt_alloc(capacity, sizeof *self.work);
-    if (!self.samples || !self.kept || !self.work) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "samples");
-        goto done;
-    }
+    if (!self.samples || !self.kept || !self.work) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "samples"));
     MT_TRIAL_TRY(warm_up(&self, &first_ns));
     MT_TRIAL_TRY(choose_method(&self, first_ns, err));
     MT_TRIAL_TRY(sample(&self, first_ns, err));
 done:
     mt_batch_free(trial->gpu, self.batch);
-    mt_free(self.samples);
-    mt_free(self.kept);
-    mt_free(self.work);
+    MT_FREE_EACH(self.samples, self.kept, self.work);
     return st;
 }
