@@ -239,7 +239,7 @@ static CUresult fake_power(const fake_launch *launch)
 
 static CUresult fake_power_reference(const fake_launch *launch)
 {
-    fake_log_line("reference of POWER %lld", fake_number(launch->module, "POWER", 1));
+    fake_log_line("reference of POWER %lld\n", fake_number(launch->module, "POWER", 1));
     for (uint64_t i = 0; i < PARAMETER(uint64_t, 2); i++) POINTER(double, 1)[i] = fake_power_of(launch, i);
     return CUDA_SUCCESS;
 }
