@@ -171,6 +171,7 @@ static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const c
     else if (strchr(item, '^')) advice = "expected powers of one base, 2^5..2^10, that fit into 64 bits";
     else if (strstr(item, "..") || strstr(item, "range(")) advice = "expected a..b, or a..b step s with a step of at least 1";
     else if (strchr(item, ' ')) advice = "expected commas between values";
+    else if (*item == '-') advice = "expected quotes around an option: \"-O3\"";
     return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; %s", item, advice);
 }
 
