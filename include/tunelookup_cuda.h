@@ -35,7 +35,7 @@ typedef struct tunelookup_cuda_params {
     CUdeviceptr tensors[TUNELOOKUP_CUDA_ARGS];             /* the caller sets these, by argument index */
     void *parameters[TUNELOOKUP_CUDA_ARGS];                /* where each argument's bytes are; NULL = not used */
     unsigned char scalars[TUNELOOKUP_CUDA_ARGS][8];
-    unsigned char maps[(TUNELOOKUP_CUDA_MAPS + 1) * 128];  /* of all tensor-map arguments, one after the other from the first multiple of 64 bytes on */
+    unsigned char maps[(TUNELOOKUP_CUDA_MAPS + 1) * 128];  /* of all tensor-map arguments, one after the other from the first multiple of 128 bytes on, as CUDA 13 aligns the type */
     unsigned char structs[TUNELOOKUP_CUDA_STRUCTS + TUNELOOKUP_CUDA_ALIGN]; /* likewise of all structs, each from a multiple of 256 bytes on */
 } tunelookup_cuda_params;
 
@@ -150,7 +150,7 @@ static inline CUresult tunelookup_cuda_encode(const tunelookup_tensormap_info *i
 /* Map number `index`. cuda.h aligns CUtensorMap in C11 and C++11 only, so it is done by hand. */
 static inline CUtensorMap *tunelookup_cuda_map(tunelookup_cuda_params *params, int index)
 {
-    uintptr_t first = ((uintptr_t)params->maps + 63) / 64 * 64;
+    uintptr_t first = ((uintptr_t)params->maps + 127) / 128 * 128;
     return (CUtensorMap *)(first + (uintptr_t)index * 128);
 }
 
