@@ -141,7 +141,7 @@ typedef struct tunelookup_launch_info {
     int32_t reserved_[6];
 } tunelookup_launch_info;
 
-typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2 } tunelookup_arg_kind;
+typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2, TUNELOOKUP_ARG_STRUCT = 3 } tunelookup_arg_kind;
 typedef enum tunelookup_role { TUNELOOKUP_IN = 0, TUNELOOKUP_OUT = 1, TUNELOOKUP_INOUT = 2, TUNELOOKUP_SCRATCH = 3 } tunelookup_role;
 typedef enum tunelookup_dtype {
     TUNELOOKUP_F16 = 0, TUNELOOKUP_BF16 = 1, TUNELOOKUP_F32 = 2, TUNELOOKUP_F64 = 3, TUNELOOKUP_I8 = 4, TUNELOOKUP_U8 = 5, TUNELOOKUP_I16 = 6,
@@ -157,12 +157,13 @@ typedef struct tunelookup_arg_info {
     tunelookup_role role;          /* TENSOR */
     int32_t rank;                  /* TENSOR */
     int64_t dims[8];               /* TENSOR: elements, outermost first */
-    uint64_t bytes;                /* TENSOR: to allocate, for SCRATCH; SCALAR: size */
+    uint64_t bytes;                /* TENSOR: to allocate, for SCRATCH; SCALAR, STRUCT: size */
     int32_t zero_before_each;      /* TENSOR: set to zero before every call */
     int32_t tensor;                /* TENSORMAP: index of the tensor it describes */
     int32_t map_count;             /* TENSORMAP: maps in the parameter, one after the other */
     unsigned char scalar[8];       /* SCALAR: the parameter's bytes */
-    int32_t reserved_[8];
+    int32_t member_count;          /* STRUCT: members, which tunelookup_member tells */
+    int32_t reserved_[7];
 } tunelookup_arg_info;
 
 /* One tensor map, in the lengths that cuTensorMapEncodeTiled takes (tunelookup_cuda.h calls it). */
@@ -213,6 +214,9 @@ TUNELOOKUP_API tunelookup_status tunelookup_launch(const tunelookup_result *resu
 TUNELOOKUP_API tunelookup_status tunelookup_arg(const tunelookup_result *result, int index, tunelookup_arg_info *arg);
 /* Tensor map `map` of argument `index`. Errors: ARGUMENT, VALUE. */
 TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int index, int map, tunelookup_tensormap_info *info);
+/* Member `member` of argument `index`, a struct: *arg is the argument whose bytes stand *offset bytes behind its beginning, as a parameter of that kind has them: a tensor's address, maps, a scalar, a struct of a
+ * lower index. What is between members means nothing. Errors: ARGUMENT, VALUE. */
+TUNELOOKUP_API tunelookup_status tunelookup_member(const tunelookup_result *result, int index, int member, int32_t *arg, uint64_t *offset);
 
 /* The variant's cubin, compiled for the asked shape or for a tuned one with the same baked values, for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
  * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */

@@ -28,14 +28,15 @@
 extern "C" {
 #endif
 
-enum { TUNELOOKUP_CUDA_ARGS = 64, TUNELOOKUP_CUDA_MAPS = 64 };
+enum { TUNELOOKUP_CUDA_ARGS = 128, TUNELOOKUP_CUDA_MAPS = 64, TUNELOOKUP_CUDA_STRUCTS = 4096, TUNELOOKUP_CUDA_ALIGN = 256 /* the most that a struct asks for */ };
 
 /* Device addresses in, kernel parameters out. Set it to zero, then tensors[]. parameters[] point into the struct: do not move it once it is packed. */
 typedef struct tunelookup_cuda_params {
     CUdeviceptr tensors[TUNELOOKUP_CUDA_ARGS];             /* the caller sets these, by argument index */
     void *parameters[TUNELOOKUP_CUDA_ARGS];                /* where each argument's bytes are; NULL = not used */
     unsigned char scalars[TUNELOOKUP_CUDA_ARGS][8];
-    unsigned char maps[(TUNELOOKUP_CUDA_MAPS + 1) * 128];  /* of all tensor-map arguments, one after the other from the first multiple of 64 bytes on */
+    unsigned char maps[(TUNELOOKUP_CUDA_MAPS + 1) * 128];  /* of all tensor-map arguments, one after the other from the first multiple of 128 bytes on, as CUDA 13 aligns the type */
+    unsigned char structs[TUNELOOKUP_CUDA_STRUCTS + TUNELOOKUP_CUDA_ALIGN]; /* likewise of all structs, each from a multiple of 256 bytes on */
 } tunelookup_cuda_params;
 
 /* ---- the device ---- */
@@ -149,7 +150,7 @@ static inline CUresult tunelookup_cuda_encode(const tunelookup_tensormap_info *i
 /* Map number `index`. cuda.h aligns CUtensorMap in C11 and C++11 only, so it is done by hand. */
 static inline CUtensorMap *tunelookup_cuda_map(tunelookup_cuda_params *params, int index)
 {
-    uintptr_t first = ((uintptr_t)params->maps + 63) / 64 * 64;
+    uintptr_t first = ((uintptr_t)params->maps + 127) / 128 * 128;
     return (CUtensorMap *)(first + (uintptr_t)index * 128);
 }
 
@@ -167,10 +168,31 @@ static inline CUresult tunelookup_cuda_pack_maps(const tunelookup_result *result
     return CUDA_SUCCESS;
 }
 
+/* A struct, put together of its members' bytes, which are packed; *used bytes of structs[] are taken. */
+static inline CUresult tunelookup_cuda_pack_struct(const tunelookup_result *result, int index, const tunelookup_arg_info *arg, tunelookup_cuda_params *params, uint64_t *used)
+{
+    uintptr_t first = ((uintptr_t)params->structs + TUNELOOKUP_CUDA_ALIGN - 1) / TUNELOOKUP_CUDA_ALIGN * TUNELOOKUP_CUDA_ALIGN;
+    unsigned char *bytes = (unsigned char *)(first + (uintptr_t)*used);
+    if (arg->bytes > TUNELOOKUP_CUDA_STRUCTS - *used) return CUDA_ERROR_INVALID_VALUE;
+    memset(bytes, 0, (size_t)arg->bytes);
+    for (int m = 0; m < arg->member_count; m++) {
+        tunelookup_arg_info member;
+        int32_t from;
+        uint64_t offset;
+        if (tunelookup_member(result, index, m, &from, &offset) != TUNELOOKUP_OK || tunelookup_arg(result, from, &member) != TUNELOOKUP_OK) return CUDA_ERROR_INVALID_VALUE;
+        uint64_t size = member.kind == TUNELOOKUP_ARG_TENSOR ? sizeof(CUdeviceptr) : member.kind == TUNELOOKUP_ARG_TENSORMAP ? 128 * (uint64_t)member.map_count : member.bytes;
+        memcpy(bytes + offset, params->parameters[from], (size_t)size);
+    }
+    params->parameters[index] = bytes;
+    *used += (arg->bytes + TUNELOOKUP_CUDA_ALIGN - 1) / TUNELOOKUP_CUDA_ALIGN * TUNELOOKUP_CUDA_ALIGN;
+    return CUDA_SUCCESS;
+}
+
 /* Fills parameters[] for every used argument from tensors[]. Call again when an address or the result changes. */
 static inline CUresult tunelookup_cuda_pack(const tunelookup_result *result, tunelookup_cuda_params *params)
 {
     int maps = 0;
+    uint64_t structs = 0;
     if (result->arg_count > TUNELOOKUP_CUDA_ARGS) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < result->arg_count; i++) {
         tunelookup_arg_info arg;
@@ -181,6 +203,13 @@ static inline CUresult tunelookup_cuda_pack(const tunelookup_result *result, tun
         memcpy(params->scalars[i], arg.scalar, 8);
         params->parameters[i] = arg.kind == TUNELOOKUP_ARG_TENSOR ? (void *)&params->tensors[i] : (void *)params->scalars[i];
         if (arg.kind == TUNELOOKUP_ARG_TENSORMAP) code = tunelookup_cuda_pack_maps(result, i, &arg, params, &maps);
+        if (code != CUDA_SUCCESS) return code;
+    }
+    for (int i = 0; i < result->arg_count; i++) { /* when all others are there */
+        tunelookup_arg_info arg;
+        CUresult code = CUDA_SUCCESS;
+        if (tunelookup_arg(result, i, &arg) != TUNELOOKUP_OK) return CUDA_ERROR_INVALID_VALUE;
+        if (arg.is_used && arg.kind == TUNELOOKUP_ARG_STRUCT) code = tunelookup_cuda_pack_struct(result, i, &arg, params, &structs);
         if (code != CUDA_SUCCESS) return code;
     }
     return CUDA_SUCCESS;

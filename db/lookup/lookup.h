@@ -21,14 +21,11 @@ struct sqlite3;
 /* Limits on what a file may hold, so that every evaluation fits a caller's stack and results have one size. */
 enum {
     MT_LOOKUP_SLOTS = 256,     /* shape values, device facts, knobs, lets */
-    MT_LOOKUP_PARAMS = 64,
     MT_LOOKUP_PREPARE = 0, MT_LOOKUP_TIMED = 1, MT_LOOKUP_FINISH = 2, MT_LOOKUP_PHASES = 3, /* of launches, in the order in which they run */
     MT_LOOKUP_LAUNCHES = 16,   /* of one variant, of all phases */
     MT_LOOKUP_ARGS = 32,       /* of one launch */
     MT_LOOKUP_ALL_ARGS = 128,  /* of a kernel */
-    MT_LOOKUP_RANK = 8,
-    MT_LOOKUP_MAP_RANK = 5,
-    MT_LOOKUP_FACTS = 12,
+    MT_LOOKUP_PARAMS = 64, MT_LOOKUP_RANK = 8, MT_LOOKUP_MAP_RANK = 5, MT_LOOKUP_FACTS = 12,
     MT_LOOKUP_CHOICES = 4,     /* defaults of a kernel */
     MT_LOOKUP_NO_SLOT = UINT32_MAX,
     MT_LOOKUP_KEY_SIZE = 33,
@@ -184,6 +181,7 @@ typedef struct mt_lookup_model_arg {
     bool fill_nan;
     const mt_program *value;     /* NULL: the literal */
     double literal;
+    struct { int32_t *items; uint32_t count, align; } members; /* of a struct: arguments; structs among them stand above it */
 } mt_lookup_model_arg;
 
 typedef struct mt_lookup_model_launch {

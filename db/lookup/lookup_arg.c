@@ -1,5 +1,5 @@
-/* Arguments of a result: tensors, tensor maps, scalars. As tuner/space/launch/plan_arg.c does it: a test compares the two. */
-#include "db/lookup/lookup.h"
+/* Arguments of a result: tensors, tensor maps, scalars, structs. As tuner/space/launch/plan_arg.c does it: a test compares the two. */
+#include "db/lookup/lookup_struct.h"
 
 #include <string.h>
 
@@ -187,6 +187,18 @@ static mt_program_status maps_of(const mt_lookup_env *env, const mt_lookup_model
     return MT_PROGRAM_OK;
 }
 
+/* ---- structs ---- */
+
+static mt_program_status struct_of(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule)
+{
+    mt_lookup_size size;
+    uint64_t unused;
+    mt_program_status status = mt_lookup_env_struct(env, arg, UINT32_MAX, &size, &unused, rule);
+    info->bytes = size.bytes;
+    info->member_count = (int32_t)arg->members.count;
+    return status;
+}
+
 /* ---- any argument ---- */
 
 mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule)
@@ -196,21 +208,26 @@ mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_mo
     switch (arg->kind) {
     case TUNELOOKUP_ARG_TENSOR: return tensor_of(env, arg, info, rule);
     case TUNELOOKUP_ARG_TENSORMAP: return maps_of(env, arg, info, rule);
+    case TUNELOOKUP_ARG_STRUCT: return struct_of(env, arg, info, rule);
     default: return scalar_of(env, arg, info, rule);
     }
 }
 
-/* used[i]: some launch takes argument i, or a map of it. */
+static void mark(const mt_lookup_model *model, int32_t index, bool used[MT_LOOKUP_ALL_ARGS])
+{
+    const mt_lookup_model_arg *arg = &model->args[index];
+    used[index] = true;
+    if (arg->kind == TUNELOOKUP_ARG_TENSORMAP) used[arg->tensor] = true;
+    for (uint32_t i = 0; i < arg->members.count; i++) mark(model, arg->members.items[i], used);
+}
+
+/* used[i]: some launch takes argument i, a map of it, or a struct with it. */
 void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS])
 {
     const mt_lookup_model *model = &env->answers->model;
     memset(used, 0, MT_LOOKUP_ALL_ARGS);
     for (uint32_t i = 0; i < list->count; i++) {
-        for (int32_t k = 0; k < list->items[i]->arg_count; k++) {
-            const mt_lookup_model_arg *arg = &model->args[list->items[i]->args[k]];
-            used[arg - model->args] = true;
-            if (arg->kind == TUNELOOKUP_ARG_TENSORMAP) used[arg->tensor] = true;
-        }
+        for (int32_t k = 0; k < list->items[i]->arg_count; k++) mark(model, list->items[i]->args[k], used);
     }
 }
 
@@ -274,4 +291,21 @@ tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int inde
     status = mt_lookup_env_arg(&env, &env.answers->model.args[arg->tensor], &tensor, &rule);
     if (status == MT_PROGRAM_OK && !rule) status = mt_lookup_env_map(&env, arg, map, &tensor, info, &rule);
     return status != MT_PROGRAM_OK || rule ? fail_value(arg, status, rule) : TUNELOOKUP_OK;
+}
+
+tunelookup_status tunelookup_member(const tunelookup_result *result, int index, int member, int32_t *arg, uint64_t *offset)
+{
+    mt_lookup_env env;
+    const mt_lookup_model_arg *whole = NULL;
+    mt_lookup_size size;
+    const char *rule = NULL;
+    bool is_used = false;
+    if (!arg || !offset) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "arg or offset is NULL");
+    tunelookup_status st = find_arg(result, index, &env, &whole, &is_used);
+    if (st != TUNELOOKUP_OK) return st;
+    if (whole->kind != TUNELOOKUP_ARG_STRUCT) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "argument %s is no struct", whole->name);
+    if (member < 0 || (uint32_t)member >= whole->members.count) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "argument %s: member %d of %u", whole->name, member, (unsigned)whole->members.count);
+    mt_program_status status = mt_lookup_env_struct(&env, whole, (uint32_t)member, &size, offset, &rule);
+    *arg = whole->members.items[member];
+    return status != MT_PROGRAM_OK || rule ? fail_value(whole, status, rule) : TUNELOOKUP_OK;
 }

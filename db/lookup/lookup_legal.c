@@ -1,8 +1,8 @@
 /* May a variant's launches run on the prepared device at all? The rules of tuner/space/launch/plan_legal.c, as far as the caller gave the facts that they need. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_struct.h"
 
 enum { SMEM_OPTIN = 2, SMEM_PER_SM = 3, SMEM_RESERVED = 4, THREADS_PER_SM = 6, BLOCKS_PER_SM = 7, MAX_CLUSTER = 8, CC = 0, SM_COUNT = 1 }; /* in mt_lookup_fact_names */
-enum { THREAD_LIMIT = 1024, BOX_LIMIT = 256, ALIGNMENT = 16, MAP_BYTES = 128 };
+enum { THREAD_LIMIT = 1024, BOX_LIMIT = 256, ALIGNMENT = 16 };
 
 static uint64_t product(const uint32_t dims[3])
 {
@@ -66,16 +66,14 @@ const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensor
 
 /* ---- a variant's launches and arguments ---- */
 
-/* One used argument with all its maps; *bytes is its size as a kernel parameter. */
-static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *arg, uint32_t *bytes)
+/* One used argument with all its maps. */
+static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *arg)
 {
     const char *rule = NULL;
     tunelookup_arg_info info, tensor;
     tunelookup_tensormap_info map;
     if (mt_lookup_env_arg(env, arg, &info, &rule) != MT_PROGRAM_OK) return "an argument can't be computed here";
-    *bytes = arg->kind == TUNELOOKUP_ARG_TENSOR ? 8 : (uint32_t)info.bytes;
     if (arg->kind != TUNELOOKUP_ARG_TENSORMAP || rule) return rule;
-    *bytes = MAP_BYTES * (uint32_t)info.map_count;
     if (mt_lookup_env_arg(env, &env->answers->model.args[arg->tensor], &tensor, &rule) != MT_PROGRAM_OK) return "a tensor can't be computed here";
     for (int32_t i = 0; i < info.map_count && !rule; i++) {
         if (mt_lookup_env_map(env, arg, i, &tensor, &map, &rule) != MT_PROGRAM_OK) return "a tensor map can't be computed here";
@@ -84,14 +82,15 @@ static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *ar
 }
 
 /* 4 KiB of parameters before CUDA 12.1. */
-static bool parameters_fit(const mt_lookup_env *env, const mt_lookup_model_launch *launch, const uint32_t bytes[MT_LOOKUP_ALL_ARGS])
+static bool parameters_fit(const mt_lookup_env *env, const mt_lookup_model_launch *launch)
 {
     uint64_t total = 0;
     int64_t driver = env->answers->driver_version;
     for (int32_t i = 0; i < launch->arg_count; i++) {
-        int32_t arg = launch->args[i];
-        uint64_t align = env->answers->model.args[arg].kind == TUNELOOKUP_ARG_TENSORMAP ? 64 : bytes[arg];
-        total = (total + align - 1) / align * align + bytes[arg];
+        mt_lookup_size size;
+        const char *rule = NULL;
+        if (mt_lookup_env_size(env, &env->answers->model.args[launch->args[i]], &size, &rule) != MT_PROGRAM_OK || rule) return false;
+        total = (total + size.align - 1) / size.align * size.align + size.bytes;
     }
     return total <= (driver && driver < 12010 ? 4096 : 32764);
 }
@@ -100,21 +99,20 @@ const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count)
 {
     mt_lookup_launches list;
     bool used[MT_LOOKUP_ALL_ARGS];
-    uint32_t bytes[MT_LOOKUP_ALL_ARGS];
     const mt_lookup_model *model = &env->answers->model;
     const char *rule = NULL;
     if (mt_lookup_env_launches(env, &list) != MT_PROGRAM_OK) return "which launches it makes can't be decided here";
     mt_lookup_env_used(env, &list, used);
     for (uint32_t i = 0; i < model->arg_count && !rule; i++) {
         bool exists = model->args[i].kind == TUNELOOKUP_ARG_TENSOR && model->args[i].role != TUNELOOKUP_SCRATCH; /* inputs and outputs exist for every variant */
-        if (used[i] || exists) rule = arg_problem(env, &model->args[i], &bytes[i]);
+        if (used[i] || exists) rule = arg_problem(env, &model->args[i]);
     }
     bool has_launch = false;
     for (uint32_t i = 0; i < list.count && !rule; i++) {
         tunelookup_launch_info launch;
         has_launch = has_launch || list.items[i]->phase == MT_LOOKUP_TIMED;
         if (mt_lookup_env_launch(env, list.items[i], &launch, &rule) != MT_PROGRAM_OK) return "a launch can't be computed here";
-        if (!rule && !parameters_fit(env, list.items[i], bytes)) rule = "a launch has too many bytes of parameters";
+        if (!rule && !parameters_fit(env, list.items[i])) rule = "a launch has too many bytes of parameters";
     }
     *count = list.count;
     if (rule || has_launch) return rule;

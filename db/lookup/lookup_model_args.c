@@ -62,6 +62,22 @@ static tunelookup_status load_scalar(mt_lookup_model_reader *reader, const mt_lo
     return mt_lookup_model_program(reader, from, "value", &arg->value);
 }
 
+static tunelookup_status load_struct(mt_lookup_model_reader *reader, const mt_lookup_json *from, mt_lookup_model_arg *arg)
+{
+    const mt_lookup_json *array = mt_lookup_json_member(from, "members");
+    int64_t align = mt_lookup_json_int(from, "align", 1);
+    arg->kind = TUNELOOKUP_ARG_STRUCT;
+    if (align < 1 || align > 256 || (align & (align - 1))) return mt_lookup_model_bad(reader, "a struct's alignment is no power of two up to 256");
+    arg->members.align = (uint32_t)align;
+    if (!array || array->kind != MT_LOOKUP_JSON_ARRAY || !array->count || array->count > MT_LOOKUP_ALL_ARGS) return mt_lookup_model_bad(reader, "a struct has no or too many members");
+    if (!(arg->members.items = mt_lookup_arena_take(reader->arena, array->count, sizeof *arg->members.items))) return mt_lookup_no_memory();
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        if (at->kind != MT_LOOKUP_JSON_INTEGER || at->number < 0) return mt_lookup_model_bad(reader, "a struct has a member that there is not");
+        arg->members.items[arg->members.count++] = (int32_t)(at->number < MT_LOOKUP_ALL_ARGS ? at->number : MT_LOOKUP_ALL_ARGS);
+    }
+    return TUNELOOKUP_OK;
+}
+
 static tunelookup_status load_arg(mt_lookup_model_reader *reader, const mt_lookup_json *from, mt_lookup_model_arg *arg)
 {
     const char *kind = mt_lookup_json_text(from, "kind");
@@ -71,7 +87,8 @@ static tunelookup_status load_arg(mt_lookup_model_reader *reader, const mt_looku
     if (strcmp(kind, "tensor") == 0) return load_tensor(reader, from, arg);
     if (strcmp(kind, "tensormap") == 0) return load_tensormap(reader, from, arg);
     if (strcmp(kind, "scalar") == 0) return load_scalar(reader, from, arg);
-    return mt_lookup_model_bad(reader, "an argument is neither tensor, tensormap nor scalar");
+    if (strcmp(kind, "struct") == 0) return load_struct(reader, from, arg);
+    return mt_lookup_model_bad(reader, "an argument is neither tensor, tensormap, scalar nor struct");
 }
 
 tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_lookup_json *array)
@@ -84,6 +101,11 @@ tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_
     for (const mt_lookup_json *at = array ? array->first : NULL; at && st == TUNELOOKUP_OK; at = at->next) st = load_arg(reader, at, &model->args[model->arg_count++]);
     for (uint32_t i = 0; i < model->arg_count && st == TUNELOOKUP_OK; i++) {
         const mt_lookup_model_arg *arg = &model->args[i];
+        for (uint32_t k = 0; k < arg->members.count && st == TUNELOOKUP_OK; k++) {
+            uint32_t member = (uint32_t)arg->members.items[k];
+            bool is_known = member < model->arg_count && (model->args[member].kind != TUNELOOKUP_ARG_STRUCT || member < i);
+            if (!is_known) st = mt_lookup_model_bad(reader, "a struct has a member that there is not, or that stands below it");
+        }
         if (arg->kind != TUNELOOKUP_ARG_TENSORMAP) continue;
         bool is_fine = arg->tensor >= 0 && (uint32_t)arg->tensor < model->arg_count && model->args[arg->tensor].kind == TUNELOOKUP_ARG_TENSOR;
         if (!is_fine) st = mt_lookup_model_bad(reader, "a tensor map is of no tensor");

@@ -12,7 +12,7 @@ from .errors import error_of
 OK, NOT_FOUND = 0, 3
 RECORDED, USER_CUBINS, COUNT_MISSES = 1, 2, 4
 NONE, EXACT, NEAREST, ARCHITECTURE, DEFAULT = range(5)
-TENSOR, TENSORMAP, SCALAR = range(3)
+TENSOR, TENSORMAP, SCALAR, STRUCT = range(4)
 IN, OUT, INOUT, SCRATCH = range(4)
 MAX_VALUES = 40
 
@@ -44,7 +44,7 @@ class ArgInfo(ctypes.Structure):
     _fields_ = [
         ("kind", ctypes.c_int), ("name", ctypes.c_char_p), ("is_used", ctypes.c_int32), ("dtype", ctypes.c_int), ("role", ctypes.c_int), ("rank", ctypes.c_int32),
         ("dims", ctypes.c_int64 * 8), ("bytes", ctypes.c_uint64), ("zero_before_each", ctypes.c_int32), ("tensor", ctypes.c_int32), ("map_count", ctypes.c_int32),
-        ("scalar", ctypes.c_ubyte * 8), ("reserved_", ctypes.c_int32 * 8)]
+        ("scalar", ctypes.c_ubyte * 8), ("member_count", ctypes.c_int32), ("reserved_", ctypes.c_int32 * 7)]
 
 
 class TensormapInfo(ctypes.Structure):
@@ -99,7 +99,7 @@ def _declare(lib):
     for name, *arguments in (
             ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
             ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
-            ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("cubin", pointer, pointer, pointer), ("symbol", pointer, ctypes.c_size_t, text), ("explain", pointer, text, ctypes.c_size_t),
+            ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("member", pointer, ctypes.c_int, ctypes.c_int, pointer, pointer), ("cubin", pointer, pointer, pointer), ("symbol", pointer, ctypes.c_size_t, text), ("explain", pointer, text, ctypes.c_size_t),
             ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("release", pointer), ("close", pointer)):
         getattr(lib, "tunelookup_" + name).argtypes = arguments
     return lib
@@ -174,6 +174,14 @@ class Library:
         for i, info in enumerate(infos):
             self._check("tensormap", self._lib.tunelookup_tensormap(ctypes.byref(result), index, i, ctypes.byref(info)))
         return infos
+
+    def members(self, result, index, count):
+        """Of a struct: which argument each member is, and its offset in bytes."""
+        arg, offset, found = ctypes.c_int32(), ctypes.c_uint64(), []
+        for i in range(count):
+            self._check("member", self._lib.tunelookup_member(ctypes.byref(result), index, i, ctypes.byref(arg), ctypes.byref(offset)))
+            found.append((arg.value, offset.value))
+        return found
 
     def cubin(self, result):
         """Address and size of the winner's code."""

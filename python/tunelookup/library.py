@@ -31,7 +31,7 @@ class Match(enum.IntEnum):
 
 
 class ArgKind(enum.IntEnum):
-    TENSOR, TENSORMAP, SCALAR = range(3)
+    TENSOR, TENSORMAP, SCALAR, STRUCT = range(4)
 
 
 class Role(enum.IntEnum):
@@ -84,11 +84,12 @@ class Argument:
     dtype: Dtype
     role: Role
     dims: tuple[int, ...]      #: of a tensor: elements, outermost first
-    nbytes: int                #: of a tensor: to allocate; of a scalar: its size
+    nbytes: int                #: of a tensor: to allocate; of a scalar or struct: its size
     zero_before_each: bool     #: set the tensor to zero before every call
     tensor: int                #: of tensor maps: index of the tensor that they describe
     maps: tuple[TensorMap, ...]
     scalar: bytes              #: of a scalar: the parameter's bytes
+    members: tuple[tuple[int, int], ...]  #: of a struct: an index into Answer.args, and how many bytes behind the beginning that argument's bytes stand
 
 
 def is_list(value: object) -> bool:
@@ -190,7 +191,8 @@ class Answer:
             Argument(ArgKind(info.kind), info.name.decode(), bool(info.is_used), Dtype(info.dtype), Role(info.role), tuple(info.dims[:info.rank]), info.bytes,
                      bool(info.zero_before_each), info.tensor,
                      tuple(_tensor_map(m) for m in calls.tensormaps(self._result, i, info.map_count)) if info.kind == _c.TENSORMAP and info.is_used else (),
-                     bytes(info.scalar[:info.bytes]) if info.kind == _c.SCALAR else b"")
+                     bytes(info.scalar[:info.bytes]) if info.kind == _c.SCALAR else b"",
+                     tuple(calls.members(self._result, i, info.member_count)) if info.kind == _c.STRUCT and info.is_used else ())
             for i, info in enumerate(calls.args(self._result))]
 
     def cubin(self) -> bytes:

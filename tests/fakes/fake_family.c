@@ -208,6 +208,42 @@ static CUresult fake_add_constant_reference(const fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
+/* A struct by value, with one in it; both kernels write the output's own type. */
+typedef struct { float gain; int32_t count; float tint[4] __attribute__((aligned(16))); } fake_wave;
+typedef struct { const float *in; float *out; fake_wave wave; double offset; unsigned char doubles; } fake_job;
+
+static CUresult fake_wave_run(const fake_launch *launch)
+{
+    const fake_job *job = launch->parameters[0];
+    for (int32_t i = 0; i < job->wave.count; i++)
+        job->out[i] = (job->wave.gain * job->in[i] + job->wave.tint[i % 4] + (float)job->offset) * (job->doubles ? 2.0f : 1.0f);
+    fake_spend_ns(30000);
+    return CUDA_SUCCESS;
+}
+
+/* What is right depends on the knob POWER; the knob WRONG makes it wrong. */
+static double fake_power_of(const fake_launch *launch, uint64_t i)
+{
+    double x = 1;
+    for (long long k = fake_number(launch->module, "POWER", 1); k > 0; k--) x *= (double)POINTER(float, 0)[i];
+    return x;
+}
+
+static CUresult fake_power(const fake_launch *launch)
+{
+    double factor = fake_number(launch->module, "WRONG", 0) ? 1.1 : 1;
+    for (uint64_t i = 0; i < PARAMETER(uint64_t, 2); i++) POINTER(float, 1)[i] = (float)(factor * fake_power_of(launch, i));
+    fake_spend_ns(30000);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_power_reference(const fake_launch *launch)
+{
+    fake_log_line("reference of POWER %lld\n", fake_number(launch->module, "POWER", 1));
+    for (uint64_t i = 0; i < PARAMETER(uint64_t, 2); i++) POINTER(double, 1)[i] = fake_power_of(launch, i);
+    return CUDA_SUCCESS;
+}
+
 static CUresult fake_init(const fake_launch *launch)
 {
     uint64_t seed = PARAMETER(uint64_t, 2);
@@ -246,6 +282,10 @@ const fake_kernel *fake_find_family_kernel(const char *name)
         {"fake_add_counting", fake_add_counting, 5, {8, 8, 8, 8, 8}},
         {"fake_add_constant", fake_add_constant, 3, {8, 8, 8}},
         {"fake_add_constant_reference", fake_add_constant_reference, 4, {8, 8, 8, 8}},
+        {"fake_wave", fake_wave_run, 1, {sizeof(fake_job)}},
+        {"fake_wave_reference", fake_wave_run, 1, {sizeof(fake_job)}},
+        {"fake_power", fake_power, 3, {8, 8, 8}},
+        {"fake_power_reference", fake_power_reference, 3, {8, 8, 8}},
         {"fake_second", fake_second, 4, {8, 8, 8, 8}},
         {"fake_add_reference", fake_add_reference, 4, {8, 8, 8, 8}},
         {"fake_init", fake_init, 3, {8, 8, 8}},

@@ -114,7 +114,11 @@ static void use(const tunelookup_result *r)
     for (int i = -1; i <= r->arg_count; i++) {
         tunelookup_arg_info arg;
         tunelookup_tensormap_info map;
-        if (tunelookup_arg(r, i, &arg) == TUNELOOKUP_OK && arg.kind == TUNELOOKUP_ARG_TENSORMAP) {
+        int32_t member;
+        uint64_t offset;
+        bool is_known = tunelookup_arg(r, i, &arg) == TUNELOOKUP_OK;
+        for (int m = 0; is_known && m <= arg.member_count && m < 200; m++) tunelookup_member(r, i, m, &member, &offset);
+        if (is_known && arg.kind == TUNELOOKUP_ARG_TENSORMAP) {
             for (int k = 0; k <= arg.map_count; k++) tunelookup_tensormap(r, i, k, &map);
         }
     }

@@ -69,6 +69,7 @@ args  = out, in, i32(N)
 grid  = 1
 block = 1
 END
+cp k.ini orig.ini
 says() { # EXIT TEXT [SED_COMMANDS [SED_COMMANDS OF THE SOURCE]]
   sed "${3:-}" k.ini >m.ini
   sed "${4:-}" k.cu >m.cu
@@ -103,5 +104,23 @@ says 1 'no __global__ function made in the compiled source' 's/kernel(generator)
 says 1 'm.ini:10: ${ROSW}: expected a shape value, a knob or a let, did you mean `ROWS`?' 's/${ROWS}>/${ROSW}>/'
 says 1 'm.ini:10: entry = ns::scale<: expected a kernel'"'"'s name' 's/^entry = ns::scale.*/entry = ns::scale</'
 says 1 'm.ini:3: reference reads TILE: the reference runs without a variant' 's/^reference = .*/reference = ns::right<${TILE}>/'
+# a reference that reads knobs: by its name and by macros; that there is none for a value matters where a point needs it
+cp k.cu orig.cu
+cat >k.cu <<'END'
+extern "C" __global__ void power(float *out, const float *a) { out[threadIdx.x] = a[threadIdx.x] * POWER; }
+template <int P> __global__ void right(double *out, const float *a)
+{
+    static_assert(P == POWER && P < 4, "no such reference");
+    out[threadIdx.x] = a[threadIdx.x] * P;
+}
+END
+sed -n '/^N = /q; p' k.ini | sed 's/^reference.*/reference = right<${POWER}>\nreads_knobs = POWER/; s/^\[shape s\]/&\nN = 64/' >power.ini
+printf '[algorithm power]\n[params]\nPOWER = 1, 2, 4\n[constraints]\nfew = POWER < 4\n[args]\nout = out f32 [N]\na = in f32 [N] zeros\n[launch 1]\nargs = out, a\ngrid = 1\nblock = 64\n' >>power.ini
+cp power.ini k.ini
+says 0 'power           2   2        0       0'
+says 1 'the reference for POWER=4: ' 's/^few = .*/few = POWER > 0/'
+says 1 'm.ini:3: reference reads POWER: the reference runs without a variant, unless `reads_knobs` of [kernel] names these knobs' '/^reads/d'
+cp orig.ini k.ini
+cp orig.cu k.cu
 says 1 'constant = ns.filter: expected the name of a variable, such as filter or ns::filter' 's/constant ns::filter/constant ns.filter/'
 exit $failed

@@ -62,6 +62,17 @@ reference=__half says "[arg out] is a tensor f32, but parameter 1 of reference i
 reference=int says '[arg out] is a tensor f32, but parameter 1 of reference is int *out' "$(twice 'float *out, float *in')" ''
 says '[arg in] is a tensor f64, but parameter 2 of twice is const float *in' "$(twice 'float *out, const float *in')" 's/in f32 \[N\] zeros/in f64 [N] zeros/'
 says '[arg in] is a tensor f32, but parameter 2 of twice is double *in' '__global__ void twice(float *out, double *in) { out[0] = 1; }' ''
+# fields of structs, and textures
+fields() { printf 'struct Job { %s };\n%s' "$1" "$(twice 'Job job')"; }
+job='s/^n   = .*/job = struct in, out, i32(N), f32[2](1)/; s/^args  = out, in/args  = job/'
+quiet "$(fields 'const float *in; float *out; int n; float gains[2];')" "$job"
+quiet "$(fields 'const float *in; float *out; int n; float gains[3];')" "$job" # the compiled code's size tells
+quiet "$(fields 'const float *in; float *out; int n; float2 gains;')" "$job"
+says '[arg f32(1)] is a scalar f32, but field 4 of Job is int gains (./k.cu)' "$(fields 'const float *in; float *out; int n; int gains[2];')" "$job"
+says '[arg in] is a tensor f32, but field 1 of Job is int *in' "$(fields 'int *in; float *out; int n; float gains[2];')" "$job"
+says '[arg out] is a tensor f32, but field 2 of Job is float out' "$(fields 'const float *in; float out; int n; float gains[2];')" "$job"
+says '[arg job] is a struct, but parameter 1 of twice is float *out' "$(twice 'float *out')" "$job"
+says '[arg in] is a tensor f32, but parameter 2 of twice is cudaTextureObject_t in (./k.cu): there are no textures and surfaces: expected a tensor, which' "$(twice 'float *out, cudaTextureObject_t in')" ''
 # No type that is known for sure, or one that may hold the bits of another.
 for declared in 'float *in' 'void *in' 'char *in' 'unsigned *in' 'float4 *in' 'const unsigned short *in' 'real *in' 'T *in' 'N::t *in' 'float *in, int more'; do
   quiet $'typedef double real;\n#define T double\n'"$(twice "float *out, $declared")" ''

@@ -26,7 +26,7 @@ def layout(with_cuda):
             print(f'SAME("size of {name}.{field}", sizeof((({name} *)0)->{field}), {descriptor.size});')
     for name, value in {"TUNELOOKUP_MAX_VALUES": tunelookup.MAX_VALUES, "TUNELOOKUP_USER_CUBINS": tunelookup.USER_CUBINS, "TUNELOOKUP_COUNT_MISSES": tunelookup.COUNT_MISSES,
                         "TUNELOOKUP_RECORDED": tunelookup.RECORDED, "TUNELOOKUP_MATCH_EXACT": tunelookup.EXACT, "TUNELOOKUP_MATCH_DEFAULT": tunelookup.DEFAULT,
-                        "TUNELOOKUP_IN": tunelookup.IN, "TUNELOOKUP_INOUT": tunelookup.INOUT, "TUNELOOKUP_SCRATCH": tunelookup.SCRATCH, "TUNELOOKUP_ARG_TENSORMAP": tunelookup.TENSORMAP, "TUNELOOKUP_ARG_SCALAR": tunelookup.SCALAR, "TUNELOOKUP_ERR_NOT_FOUND": tunelookup.NOT_FOUND,
+                        "TUNELOOKUP_IN": tunelookup.IN, "TUNELOOKUP_INOUT": tunelookup.INOUT, "TUNELOOKUP_SCRATCH": tunelookup.SCRATCH, "TUNELOOKUP_ARG_TENSORMAP": tunelookup.TENSORMAP, "TUNELOOKUP_ARG_SCALAR": tunelookup.SCALAR, "TUNELOOKUP_ARG_STRUCT": tunelookup.STRUCT, "TUNELOOKUP_ERR_NOT_FOUND": tunelookup.NOT_FOUND,
                         **(cuda_driver.CONSTANTS if with_cuda else {})}.items():
         print(f'SAME("{name}", {name}, {value});')
     print("return bad;\n}")

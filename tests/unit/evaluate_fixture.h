@@ -62,7 +62,7 @@ static void open_bench(bench *b, const char *ini, const char *shape)
     GOOD(mt_source_load(b->spec, &b->source, &b->err));
     b->subject = (mt_subject_request){.spec = b->spec, .source = &b->source, .shape = mt_spec_shape(b->spec, shape), .workload = &b->spec->workloads[0], .seed = 1};
     GOOD(mt_env_create(b->spec, b->subject.shape, &b->facts, &b->env, &b->err));
-    GOOD(mt_options_support(b->env, b->subject.workload, &options, &b->err));
+    GOOD(mt_options_support(b->env, b->subject.workload, 0, &options, &b->err));
     b->support = compile(b, &b->source, &options);
     mt_options_free(&options);
     b->subject.support_cubin = b->support.cubin_path;

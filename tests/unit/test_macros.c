@@ -48,7 +48,7 @@ START_TEST(the_support_module_sees_all)
     mt_options options;
     mt_error err = { 0 };
     must_set(env, "ALGO=tma;CPB=8;MODE=slow;THREADS=129"); /* a point that is set changes nothing here */
-    ck_assert_msg(mt_options_support(env, &spec->workloads[0], &options, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_options_support(env, &spec->workloads[0], 0, &options, &err) == MT_OK, "%s", err.message);
     options_are(&options,
                 "-DALGO=ALGO_direct -DALGO_direct=1 -DALGO_tma=2 -DCPB=2 -DMODE=MODE_fast -DMODE_fast=2 -DMODE_slow=1 -DMT_SUPPORT=1 -DREGS=64 -DSHAPE_D=8 "
                 "-DSHAPE_H=1 -DSHAPE_H_0=1 -DSHAPE_H_LEN=1 -DSHAPE_N=1 -DSHAPE_S=1 -DSHAPE_W=1 -DSHAPE_W_0=1 -DSHAPE_W_LEN=1 -DSHAPE_dtype=SHAPE_dtype_f32 "

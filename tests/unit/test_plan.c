@@ -111,7 +111,7 @@ START_TEST(the_reference_s_default_launch)
     mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_plan plan;
     mt_error err = { 0 };
-    ck_assert_msg(mt_plan_reference(env, &plan, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_plan_reference(env, 0, &plan, &err) == MT_OK, "%s", err.message);
     ck_assert_uint_eq(plan.launch_count, 1);
     ck_assert_str_eq(plan.launches[0].entry, "ref");
     ck_assert(plan.launches[0].grid[0] == 40 && plan.launches[0].block[0] == 256); /* 2·160·32 elements */
@@ -332,7 +332,7 @@ START_TEST(a_reference_that_can_t_run_is_an_error)
     mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_plan plan;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_plan_reference(env, &plan, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_plan_reference(env, 0, &plan, &err), MT_ERR_SPEC);
     must_contain(err.message, "the reference can't run for shape s: [launch reference 1] grid.x is 0");
     ck_assert_ptr_null(plan.args);
     mt_env_free(env);

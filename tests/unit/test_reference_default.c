@@ -22,7 +22,7 @@ START_TEST(its_launches_are_those_of_the_default_variant)
     mt_plan plan;
     mt_error err = { 0 };
     must_set(env, "ALGO=w;K=2;ONLY_W=6"); /* a point that is set changes nothing here */
-    ck_assert_msg(mt_plan_reference(env, &plan, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_plan_reference(env, 0, &plan, &err) == MT_OK, "%s", err.message);
     ck_assert_uint_eq(plan.launch_count, 2);
     ck_assert_str_eq(plan.launches[0].entry, "first");
     ck_assert_str_eq(plan.launches[1].entry, "mine");
@@ -41,7 +41,7 @@ START_TEST(it_is_compiled_as_the_default_variant)
     mt_options options;
     mt_error err = { 0 };
     mt_strbuf text = { 0 };
-    ck_assert_msg(mt_options_support(env, &spec->workloads[0], &options, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_options_support(env, &spec->workloads[0], 0, &options, &err) == MT_OK, "%s", err.message);
     for (size_t i = 0; i < options.count; i++) mt_strbuf_addf(&text, "%s ", options.items[i]);
     ck_assert_str_eq(mt_strbuf_text(&text), "-DALGO=ALGO_v -DALGO_v=1 -DALGO_w=2 -DDEEP=2 -DK=3 -DMT_SUPPORT=1 -DSHAPE_N=128 -DMORE=3 ");
     mt_strbuf_free(&text);
@@ -86,7 +86,7 @@ START_TEST(a_default_that_can_t_run_is_an_error)
     mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_plan plan;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_plan_reference(env, &plan, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_plan_reference(env, 0, &plan, &err), MT_ERR_SPEC);
     must_contain(err.message, "the reference, which is the default variant, can't run for shape s: [launch 1] block.x is 2048");
     mt_env_free(env);
     mt_spec_free(spec);

@@ -317,7 +317,7 @@ static void plan_all(const mt_spec *spec, const mt_shape *shape, const mt_space 
     size_t legal = 0, looked_at = mt_space_count(space) < MOST_PLANNED ? mt_space_count(space) : MOST_PLANNED, index;
     mt_rng rng;
     mt_rng_seed(&rng, 1);
-    ck_assert_msg(mt_plan_reference(env, &plan, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_plan_reference(env, 0, &plan, &err) == MT_OK, "%s", err.message);
     mt_plan_free(&plan);
     for (size_t i = 0; i < looked_at; i += UNIT_SLOWNESS) {
         mt_point point;

@@ -291,6 +291,7 @@ static const struct { const char *text, *part; } bad[] = {
     /* params */
     { REST "[param K]\nvalues =\n", "expected" },
     { REST "[param K]\nvalues = 1, a\n", "`a` is neither an integer nor a range a..b" },
+    { REST "[param K]\nvalues = -O1, -O3\n", "`-O1` is neither an integer nor a range a..b; expected quotes around an option: \"-O3\"" },
     { REST "[param K]\nvalues = [1, 2]\n", "`[1, 2]` is neither an integer nor a range a..b; expected a list without brackets" },
     { REST "[param K]\nvalues = 0.5, a b\n", "`a b`: expected a name, a number, or a text in quotes" },
     { REST "[param K]\nvalues = 0.5, 0.5\n", "0.5 is there twice" },
@@ -503,8 +504,8 @@ START_TEST(every_key_is_documented)
         snprintf(needle, sizeof needle, "\n### [%s", mt_section_names[i]);
         ck_assert_msg(strstr(page, needle) != NULL, "section %s is not documented", mt_section_names[i]);
     }
-    for (mt_arg_kind kind = MT_ARG_TENSOR; kind <= MT_ARG_SCALAR; kind++) {
-        static const char *const names[] = { "**`kind = tensor`**", "**`kind = tensormap`**", "**`kind = scalar`**" };
+    for (mt_arg_kind kind = MT_ARG_TENSOR; kind <= MT_ARG_STRUCT; kind++) {
+        static const char *const names[] = { "**`kind = tensor`**", "**`kind = tensormap`**", "**`kind = scalar`**", "**`kind = struct`**" };
         must_contain(page, names[kind]);
     }
     mt_free(page);

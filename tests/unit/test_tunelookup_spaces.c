@@ -8,6 +8,7 @@
 
 #include "db/key.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/struct_compare.h"
 #include "tuner/base/rng.h"
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/predictor/table.h"
@@ -311,6 +312,8 @@ static void compare_arg(const tunelookup_result *result, int index, const mt_pla
         ck_assert_uint_eq((size_t)got.tensor, from->of);
         ck_assert_uint_eq((size_t)got.map_count, want->map_count);
         for (size_t i = 0; i < want->map_count; i++) compare_map(result, index, i, want, from);
+    } else if (want->kind == MT_ARG_STRUCT) {
+        compare_struct(result, index, &got, want, from);
     } else {
         ck_assert_int_eq((int)got.dtype, (int)want->scalar_dtype);
         ck_assert_mem_eq(got.scalar, want->scalar, 8);
@@ -329,6 +332,7 @@ static void compare_result(bench *b, const random_shape *random, const tunelooku
     ck_assert_uint_eq((size_t)result->arg_count, plan.arg_count);
     for (size_t i = 0; i < plan.launch_count; i++) compare_launch(result, (int)i, &plan.launches[i]);
     for (size_t i = 0; i < plan.arg_count; i++) compare_arg(result, (int)i, &plan.args[i], &b->spec->args[i]);
+    compare_packed(result, &plan, b->spec);
     mt_plan_free(&plan);
     mt_env_free(env);
 }
@@ -541,4 +545,16 @@ START_TEST(test_shipped)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_spaces", test_full, test_shipped)
+START_TEST(test_structs)
+{
+#if MT_WITH_CUDA
+    mt_error err = { 0 };
+    fakes_select();
+    ck_assert_msg(mt_cuda_open(&driver, &err) == MT_OK, "%s", err.message);
+    ck_assert_int_eq(driver.cuInit(0), CUDA_SUCCESS);
+#endif
+    compare_space(TEST_DATA_DIR "/ini/structs.ini");
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_spaces", test_full, test_structs, test_shipped)

@@ -8,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/share.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/source/source.h"
 
 /* One output, while it is compared with what the command reads. */
@@ -76,7 +77,11 @@ static mt_status differs_from_source(const output *out, const char *space)
     mt_error ignored;
     mt_status st = MT_OK;
     if (mt_spec_load(space, &spec, &ignored) == MT_OK) {
-        if (spec->reference_file) st = differs(out, spec->reference_file, "the reference of ", space);
+        for (size_t i = 0; spec->reference_file && i < mt_reference_count(spec) && st == MT_OK; i++) {
+            char *path;
+            if (mt_reference_file(spec, i, &path, &ignored) == MT_OK) st = differs(out, path, "the reference of ", space);
+            mt_free(path);
+        }
         for (size_t i = 0; i < spec->arg_count && st == MT_OK; i++)
             if (spec->args[i].init_file) st = differs(out, spec->args[i].init_file, "an input of ", space);
         if (st == MT_OK && !spec->is_recorded && mt_source_load(spec, &source, &ignored) == MT_OK)

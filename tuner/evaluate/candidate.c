@@ -56,23 +56,23 @@ void mt_candidate_free(mt_candidate *candidate)
     memset(candidate, 0, sizeof *candidate);
 }
 
-mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_error *err)
+mt_status mt_candidate_support_needs(const mt_env *env, size_t combination, mt_needs *needs, mt_error *err)
 {
     const mt_spec *spec = mt_env_spec(env);
     mt_plan plan = {0};
     mt_status st = MT_OK;
-    if (spec->reference || spec->reference_is_default) MT_TRY(mt_plan_reference(env, &plan, err));
+    if (spec->reference || spec->reference_is_default) MT_TRY(mt_plan_reference(env, combination, &plan, err));
     st = mt_needs_of_support(spec, &plan, needs, err);
 done:
     mt_plan_free(&plan);
     return st;
 }
 
-mt_status mt_candidate_support_options(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err)
+mt_status mt_candidate_support_options(const mt_env *env, const mt_workload *workload, size_t combination, mt_options *options, mt_error *err)
 {
     mt_needs needs = {0};
-    mt_status st = mt_options_support(env, workload, options, err);
-    if (st == MT_OK) st = mt_candidate_support_needs(env, &needs, err);
+    mt_status st = mt_options_support(env, workload, combination, options, err);
+    if (st == MT_OK) st = mt_candidate_support_needs(env, combination, &needs, err);
     if (st == MT_OK) st = add_names(&needs, options, err);
     mt_needs_free(&needs);
     return st;

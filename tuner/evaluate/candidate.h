@@ -17,8 +17,8 @@ typedef struct mt_candidate {
 mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err);
 void mt_candidate_free(mt_candidate *candidate); /* zeroed struct is fine */
 /* What the reference and the input generators need; mt_needs_free it, whatever the status. */
-mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_error *err);
+mt_status mt_candidate_support_needs(const mt_env *env, size_t combination, mt_needs *needs, mt_error *err);
 /* How they are compiled; mt_options_free it, whatever the status. */
-mt_status mt_candidate_support_options(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err);
+mt_status mt_candidate_support_options(const mt_env *env, const mt_workload *workload, size_t combination, mt_options *options, mt_error *err);
 /* True when the reference or an input generator is a kernel that must be compiled. */
 bool mt_candidate_needs_support(const mt_spec *spec);

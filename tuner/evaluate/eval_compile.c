@@ -13,7 +13,7 @@ typedef struct pending {
 
 typedef struct eval_compile {
     mt_eval_core core; /* first; holds results back until the reference has compiled, so that a broken one is never missed */
-    mt_needs support_needs;
+    uint64_t wanted; /* bits of the combinations whose reference some point needs */
     pending *pending;
 } eval_compile;
 
@@ -44,20 +44,25 @@ static void pending_free(pending *taken)
 static void pending_clear(eval_compile *self)
 {
     while (self->pending) pending_free(pending_take(self, self->pending->tag));
-    mt_needs_free(&self->support_needs);
+    self->wanted = 0;
 }
 
-static void support_done(eval_compile *self, const mt_pool_result *result)
+static void support_done(eval_compile *self, size_t combination, const mt_pool_result *result)
 {
+    mt_eval_core *core = &self->core;
     const mt_compiled *compiled = result->compiled;
     mt_outcome outcome = {.kind = MT_OUTCOME_OK};
     mt_error error = {0};
-    if (!compiled || !compiled->ok) mt_attribute_compile_error(self->core.source, self->core.spec->reference_is_default, result, &error);
-    else mt_needs_check(&self->support_needs, compiled, &self->core.base.facts, &outcome, NULL);
+    mt_needs needs = {0};
+    if (!compiled || !compiled->ok) mt_attribute_compile_error(core->source, core->spec->reference_is_default, result, &error);
+    else if (mt_candidate_support_needs(core->env, combination, &needs, &error) == MT_OK) mt_needs_check(&needs, compiled, &core->base.facts, &outcome, NULL);
     if (outcome.kind != MT_OUTCOME_OK) mt_error_set(&error, MT_ERR_COMPILE, "%s", outcome.text);
+    mt_needs_free(&needs);
     mt_outcome_free(&outcome);
-    if (error.status == MT_OK) self->core.awaits_support = self->core.is_held = false;
-    else mt_eval_core_fail(&self->core, &error);
+    if (error.status == MT_OK) core->awaited_supports--;
+    else mt_eval_core_support_failed(core, combination, &error);
+    if (error.status != MT_OK && self->wanted >> combination & 1) mt_eval_core_fail(core, &core->support_errors[combination]);
+    if (core->awaited_supports == 0 && core->failure.status == MT_OK) core->is_held = false;
 }
 
 /* `wanted`: NULL = nobody waits for it any more. */
@@ -75,7 +80,8 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     eval_compile *self = context;
     const mt_compiled *compiled = result->compiled;
     if (kind == MT_COMPILE_SUPPORT) {
-        if (tag == self->core.subject) support_done(self, result);
+        size_t combination;
+        if (mt_eval_core_is_support(&self->core, tag, &combination)) support_done(self, combination, result);
         return;
     }
     mt_event event = {.kind = MT_EVENT_DONE, .trial = tag};
@@ -95,8 +101,8 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     mt_eval_core *core = &self->core;
     pending_clear(self);
     mt_status st = mt_eval_core_begin(core, subject, space, workload, l2, err);
-    core->is_held = core->awaits_support;
-    return st == MT_OK && core->awaits_support ? mt_candidate_support_needs(core->env, &self->support_needs, err) : st;
+    core->is_held = core->awaited_supports > 0;
+    return st;
 }
 
 static size_t capacity(const mt_evaluator *base)
@@ -120,7 +126,10 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
     mt_candidate candidate;
     mt_status st = mt_eval_core_candidate(&self->core, request, &candidate, err);
     if (st != MT_OK) return st;
-    if (!candidate.illegal) st = pending_add(self, request->id, &candidate, err);
+    size_t combination = 0;
+    if (!candidate.illegal) st = mt_eval_core_reference(&self->core, request->index, &combination, err);
+    self->wanted |= UINT64_C(1) << combination;
+    if (!candidate.illegal && st == MT_OK) st = pending_add(self, request->id, &candidate, err);
     if (!candidate.illegal && st == MT_OK) st = mt_eval_core_compile(&self->core, &candidate, request->id, err);
     mt_candidate_free(&candidate);
     return st;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/alloc.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/worker/bundle.h"
 
 enum { TICK_MS = 250 };
@@ -73,19 +75,64 @@ void mt_eval_core_close(mt_eval_core *self)
     while (self->has_tick) uv_run(self->loop, UV_RUN_ONCE);
     mt_event_queue_free(&self->events);
     mt_env_free(self->env);
+    mt_free(self->support_errors);
     if (self->bundle_fd >= 0) close(self->bundle_fd);
 }
 
-static mt_status submit_support(mt_eval_core *self, mt_error *err)
+/* Both in one number: a subject's, and behind it the combination's. */
+enum { SUBJECT_BITS = 32 };
+
+static mt_status submit_support(mt_eval_core *self, size_t combination, mt_error *err)
 {
     mt_options options = {0};
-    mt_status st = mt_candidate_support_options(self->env, self->workload, &options, err);
+    mt_error error;
+    mt_status st = mt_candidate_support_options(self->env, self->workload, combination, &options, &error);
     if (st == MT_OK) {
-        mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = self->base.arch, .options = &options, .tag = self->subject};
+        mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = self->base.arch, .options = &options, .tag = (uint64_t)self->subject | (uint64_t)combination << SUBJECT_BITS};
         st = mt_pool_submit(self->pool, &order, err);
+    } else if (combination == mt_reference_of(self->spec, NULL)) {
+        mt_error_set(err, st, "%s", error.message);
+    } else {
+        mt_eval_core_support_failed(self, combination, &error);
+        st = MT_OK;
     }
     mt_options_free(&options);
     return st;
+}
+
+static mt_status submit_supports(mt_eval_core *self, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (!mt_candidate_needs_support(self->spec)) return MT_OK;
+    self->awaited_supports = self->support_count;
+    for (size_t i = 0; i < self->support_count && st == MT_OK; i++) st = submit_support(self, i, err);
+    return st;
+}
+
+bool mt_eval_core_is_support(const mt_eval_core *self, uint64_t tag, size_t *combination)
+{
+    *combination = (size_t)(tag >> SUBJECT_BITS);
+    return (uint32_t)tag == (uint32_t)self->subject && *combination < self->support_count;
+}
+
+void mt_eval_core_support_failed(mt_eval_core *self, size_t combination, const mt_error *error)
+{
+    char name[256];
+    mt_error *kept = &self->support_errors[combination];
+    *kept = *error;
+    if (self->support_count > 1) mt_error_prefix(kept, kept->status, "the reference for %s", mt_reference_name(self->spec, combination, name, sizeof name));
+    self->awaited_supports--;
+    if (combination == mt_reference_of(self->spec, NULL)) mt_eval_core_fail(self, kept);
+}
+
+mt_status mt_eval_core_reference(const mt_eval_core *self, size_t index, size_t *combination, mt_error *err)
+{
+    mt_point point;
+    mt_space_at(self->space, index, &point);
+    *combination = mt_reference_of(self->spec, &point);
+    const mt_error *error = &self->support_errors[*combination];
+    if (error->status == MT_OK) return MT_OK;
+    return MT_FAIL(err, error->status, "%s", error->message);
 }
 
 /* A reference that may not run is none. */
@@ -105,10 +152,14 @@ mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space 
     self->space = space;
     self->workload = workload;
     self->l2 = l2;
-    self->awaits_support = mt_candidate_needs_support(self->spec);
+    self->awaited_supports = 0;
+    self->support_count = mt_reference_count(self->spec);
+    mt_free(self->support_errors);
+    self->support_errors = mt_alloc(self->support_count, sizeof *self->support_errors);
+    if (!self->support_errors) return mt_no_memory("evaluator", err);
     mt_status st = mt_env_create(self->spec, mt_space_shape(space), &self->base.facts, &self->env, err);
     if (st == MT_OK && self->spec->reference_is_default) st = need_default(space, err);
-    return st == MT_OK && self->awaits_support ? submit_support(self, err) : st;
+    return st == MT_OK ? submit_supports(self, err) : st;
 }
 
 void mt_eval_core_fail(mt_eval_core *self, const mt_error *error)

@@ -25,7 +25,9 @@ typedef struct mt_eval_core {
     const mt_workload *workload;
     mt_l2 l2;
     mt_env *env;
-    bool awaits_support;    /* the reference and the generators are being compiled */
+    size_t awaited_supports; /* the reference and the generators are being compiled, for so many combinations (tuner/space/points/reference.h) */
+    mt_error *support_errors; /* per combination: why it has none; status MT_OK = it has, or will */
+    size_t support_count;
 } mt_eval_core;
 
 /* Packs the bundle and starts the tick. `self` is zeroed but for what the caller has set; after an error too it is closed. */
@@ -41,6 +43,12 @@ mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space 
 mt_status mt_eval_core_next(mt_evaluator *base, mt_event *event, mt_error *err);
 /* The point's compile, with mt_candidate_free. One that is illegal has ended: DONE is queued. */
 mt_status mt_eval_core_candidate(mt_eval_core *self, const mt_trial *request, mt_candidate *candidate, mt_error *err);
+/* A support compile has ended, of the subject at hand or of another one. */
+bool mt_eval_core_is_support(const mt_eval_core *self, uint64_t tag, size_t *combination);
+/* Without the reference of the defaults nothing works; of another combination the error waits for a variant that needs it. */
+void mt_eval_core_support_failed(mt_eval_core *self, size_t combination, const mt_error *error);
+/* The combination of a point of the space, whose reference must not have failed. */
+mt_status mt_eval_core_reference(const mt_eval_core *self, size_t index, size_t *combination, mt_error *err);
 /* What the compiler found out, into the outcome. */
 void mt_eval_core_note(const mt_compiled *compiled, mt_outcome *outcome);
 mt_status mt_eval_core_compile(mt_eval_core *self, mt_candidate *candidate, uint64_t trial, mt_error *err);

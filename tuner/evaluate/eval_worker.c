@@ -9,6 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/worker/single_run.h"
 
 enum { LIBRARY_TICKS = 4 /* how often others are looked for */ };
@@ -19,27 +20,26 @@ static eval_worker *from_base(mt_evaluator *base)
 }
 
 /* The reference, the generators or the tool's own kernels: nothing works without them. */
-static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_pool_result *result)
+static void own_kernels_done(eval_worker *self, mt_compile_kind kind, size_t combination, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
     mt_error error;
     mt_status st = MT_ERR_COMPILE;
-    if (compiled && compiled->ok) st = mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error);
+    if (compiled && compiled->ok) st = mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->supports[combination], compiled->cubin_path, &error);
     else if (kind == MT_COMPILE_SUPPORT) mt_attribute_compile_error(self->core.source, self->core.spec->reference_is_default, result, &error);
     else mt_error_set(&error, MT_ERR_COMPILE, "the tool's own kernels do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
-    if (st != MT_OK) {
-        mt_eval_core_fail(&self->core, &error);
-        return;
-    }
-    if (kind == MT_COMPILE_SUPPORT) self->core.awaits_support = false;
-    mt_eval_trials_release(self);
+    if (st != MT_OK && kind == MT_COMPILE_SUPPORT) mt_eval_core_support_failed(&self->core, combination, &error);
+    else if (st != MT_OK) mt_eval_core_fail(&self->core, &error);
+    else if (kind == MT_COMPILE_SUPPORT) self->core.awaited_supports--;
+    if (self->core.failure.status == MT_OK) mt_eval_trials_release(self);
 }
 
 static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result)
 {
     eval_worker *self = context;
     if (kind != MT_COMPILE_VARIANT) {
-        if (kind == MT_COMPILE_TOOL || tag == self->core.subject) own_kernels_done(self, kind, result);
+        size_t combination = 0;
+        if (kind == MT_COMPILE_TOOL || mt_eval_core_is_support(&self->core, tag, &combination)) own_kernels_done(self, kind, combination, result);
         return;
     }
     struct trial *trial = mt_eval_trial_find(self, tag);
@@ -176,11 +176,20 @@ static void on_tick(mt_eval_core *core)
     }
 }
 
+static void close_supports(eval_worker *self)
+{
+    for (size_t i = 0; self->supports && i < mt_reference_count(self->core.spec); i++) mt_open_file_close(&self->supports[i]);
+    mt_free(self->supports);
+    self->supports = NULL;
+}
+
 static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     eval_worker *self = from_base(base);
     mt_eval_trials_drop(self, true);
-    mt_open_file_close(&self->support);
+    close_supports(self);
+    self->supports = mt_alloc(mt_reference_count(self->core.spec), sizeof *self->supports);
+    if (!self->supports) return mt_no_memory("evaluator", err);
     self->is_vacuous_told = false;
     return mt_eval_core_begin(&self->core, subject, space, workload, l2, err);
 }
@@ -292,7 +301,7 @@ static void destroy(mt_evaluator *base)
     mt_eval_worker_stop(self);
     mt_eval_core_close(&self->core);
     mt_eval_trials_drop(self, true);
-    mt_open_file_close(&self->support);
+    close_supports(self);
     mt_open_file_close(&self->tool);
     mt_free(self);
 }

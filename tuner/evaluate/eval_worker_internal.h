@@ -59,7 +59,7 @@ struct eval_worker {
     mt_open_file tool;
     bool is_cache_loss_told, is_kill_told;
     bool is_vacuous_told;          /* of the subject, also below */
-    mt_open_file support;
+    mt_open_file *supports; /* core.support_count of them */
     struct trial *trials;          /* in the order in which they came, so that the first compiled is the first to start */
 };
 

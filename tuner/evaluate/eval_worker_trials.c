@@ -75,7 +75,7 @@ static void push_ready(eval_worker *self, const struct trial *trial)
 
 void mt_eval_trials_release(eval_worker *self)
 {
-    if (!self->tool.path[0] || self->core.awaits_support) return;
+    if (!self->tool.path[0] || self->core.awaited_supports) return;
     for (struct trial *trial = self->trials; trial; trial = trial->next) {
         if (trial->state != TRIAL_COMPILED) continue;
         mt_eval_trial_enter(trial, TRIAL_READY);
@@ -163,6 +163,9 @@ static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *er
     eval_gpu *gpu = self->gpus[trial->how.device];
     const mt_shape *shape = mt_space_shape(core->space);
     uint32_t retime = trial->request.retime;
+    size_t combination;
+    mt_status st = mt_eval_core_reference(core, trial->request.index, &combination, err);
+    if (st != MT_OK) return st;
     mt_evaluate_order order = {
         .id = trial->request.id,
         .shape = shape->name,
@@ -170,7 +173,7 @@ static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *er
         .workload = core->workload->name,
         .variant = trial->request.variant,
         .cubin_path = gpu->cubin.path,
-        .support_path = self->support.path[0] ? self->support.path : NULL,
+        .support_path = self->supports[combination].path[0] ? self->supports[combination].path : NULL,
         .tool_path = self->tool.path,
         .seed = self->options.seed,
         .guard_pages = self->options.guard_pages,

@@ -11,6 +11,7 @@
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/session/session_run.h"
 #include "tuner/space/launch/plan.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/spec/spec_json.h"
 
 size_t mt_run_device_count(const mt_run *run)
@@ -225,7 +226,7 @@ static mt_status check_memory(const mt_run *run, const mt_env *env, mt_error *er
     mt_plan plan = {0};
     const mt_evaluator *evaluator = run->session->evaluator;
     double bytes = 0, most = (double)evaluator->facts.mem_bytes;
-    mt_status st = mt_plan_reference(env, &plan, err);
+    mt_status st = mt_plan_reference(env, mt_reference_of(run->session->params->spec, NULL), &plan, err);
     for (size_t i = 0; i < plan.arg_count; i++)
         if (plan.args[i].kind == MT_ARG_TENSOR && plan.args[i].used) bytes += (double)plan.args[i].tensor.bytes;
     if (st == MT_OK && most > 0 && bytes > most) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "its inputs and outputs take %.1f GB, the GPU's memory has %.1f GB", bytes / 1e9, most / 1e9);

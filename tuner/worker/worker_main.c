@@ -14,6 +14,7 @@
 #include "tuner/gpu/compile/compile.h"
 #include "tuner/gpu/compile/compile_log.h"
 #include "tuner/gpu/trial/evaluate.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/worker/bundle.h"
 #include "tuner/worker/single_run.h"
 #include "tuner/worker/worker.h"
@@ -222,6 +223,10 @@ static mt_status find_subject(const struct runner *self, const mt_evaluate_order
     subject->workload = order->workload ? mt_spec_workload(self->spec, order->workload) : NULL;
     if (!subject->shape || !subject->workload || !order->shape_key || strcmp(subject->shape->key, order->shape_key) != 0)
         return MT_FAIL(err, MT_ERR_SPEC, "%s: changed while the tuner was starting; start it again", self->spec->path);
+    mt_point point;
+    mt_status st = order->variant ? mt_point_parse(self->spec, order->variant, &point, err) : MT_OK;
+    if (st != MT_OK) return st;
+    subject->combination = mt_reference_of(self->spec, order->variant ? &point : NULL);
     subject->support_cubin = order->support_path;
     subject->seed = order->seed;
     subject->guard_pages = order->guard_pages;

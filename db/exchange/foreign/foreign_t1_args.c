@@ -46,15 +46,31 @@ static bool is_number(const mt_foreign_member *m)
     return (strcmp(m->type, "integer") == 0 || strcmp(m->type, "real") == 0) && mt_text_double(m->text, &number);
 }
 
+/* Up to the bracket in front of the value: "f32(", of float4 "f32[4](". */
+static void add_type(const argument *a, mt_strbuf *text)
+{
+    mt_strbuf_add(text, a->dtype);
+    if (a->lanes > 1) mt_strbuf_addf(text, "[%d]", a->lanes);
+    mt_strbuf_add_char(text, '(');
+}
+
+/* As CUDA aligns float2 and float4: to all of them, 16 bytes at most; others as their numbers are. */
+static const char *alignment(const argument *a)
+{
+    bool is_aligned = a->lanes == 2 || a->lanes == 4;
+    int bytes = (strcmp(a->dtype, "f64") == 0 ? 8 : strcmp(a->dtype, "f16") == 0 ? 2 : 4) * a->lanes;
+    return !is_aligned ? "" : bytes >= 16 ? " align 16" : bytes == 8 ? " align 8" : " align 4";
+}
+
 static mt_status add_scalar(mt_foreign *f, const argument *a, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf text = {0};
     bool is_whole = a->dtype[0] != 'f', reads_parameters;
-    mt_strbuf_addf(&text, "%s(", a->dtype);
-    if (a->lanes > 1) st = mt_foreign_fail(f, a->member, err, "a scalar of type %s, expected one number", a->type.text);
-    else if (!*a->value.type) {
-        mt_foreign_missing(f, &f->notes, "the value of the scalar %s: its line in [args], NAME = scalar %s VALUE", a->name, a->dtype);
+    add_type(a, &text);
+    if (!*a->value.type) {
+        if (a->lanes > 1) mt_foreign_missing(f, &f->notes, "the value of %s: its line in [args], %s = struct %sVALUE)%s", a->name, a->name, mt_strbuf_text(&text), alignment(a));
+        else mt_foreign_missing(f, &f->notes, "the value of the scalar %s: its line in [args], NAME = scalar %s VALUE", a->name, a->dtype);
         mt_strbuf_free(&text);
         mt_strbuf_add(&text, a->name);
         add_call(f, a->name);
@@ -66,7 +82,8 @@ static mt_status add_scalar(mt_foreign *f, const argument *a, mt_error *err)
     else st = mt_foreign_fail(f, a->member, err, "FillValue of %s is %.60s, expected a finite number", a->name, a->value.text);
     if (st != MT_OK) goto done;
     mt_strbuf_add_char(&text, ')');
-    add_call(f, mt_strbuf_text(&text));
+    if (a->lanes > 1) mt_strbuf_addf(&f->args, "%s = struct %s%s\n", a->name, mt_strbuf_text(&text), alignment(a));
+    add_call(f, a->lanes > 1 ? a->name : mt_strbuf_text(&text));
 done:
     mt_strbuf_free(&text);
     return st;

@@ -54,8 +54,14 @@ class _Call:
         for i, arg in enumerate(args):
             places.append(at if i in maps else ctypes.addressof(scalars[i]) if arg.kind == _c.SCALAR else ctypes.addressof(self.addresses) + 8 * i)
             at += maps.get(i, 0) * _driver.MAP_BYTES
+        structs = {i: ctypes.create_string_buffer(args[i].bytes) for i in tuned.structs}  # the driver copies them from wherever they lie
+        for i, struct in structs.items():
+            places[i] = ctypes.addressof(struct)
+        sizes = {_c.TENSOR: lambda arg: 8, _c.TENSORMAP: lambda arg: arg.map_count * _driver.MAP_BYTES}
+        self.copies = [(places[i] + offset, places[member], sizes.get(args[member].kind, lambda arg: arg.bytes)(args[member]))
+                       for i, members in tuned.structs.items() for member, offset in members]
         self.maps = [[i, places[i], 0] for i in maps]  # argument, its place, the address that it was encoded for
-        self.launches, kept = [], [scalars, room]
+        self.launches, kept = [], [scalars, room, structs]
         for config, function, indices in tuned.launches:
             mine = _driver.LaunchConfig.from_buffer_copy(config)
             parameters = (ctypes.c_void_p * len(indices))(*[places[i] for i in indices])
@@ -87,6 +93,7 @@ class Tuned:
             if name in scalars:
                 self.args[i].scalar[:len(scalars[name])] = list(scalars[name])
         self.maps = {i: library.tensormaps(result, i, arg.map_count) for i, arg in enumerate(self.args) if arg.kind == _c.TENSORMAP and arg.is_used}
+        self.structs = {i: library.members(result, i, arg.member_count) for i, arg in enumerate(self.args) if arg.kind == _c.STRUCT and arg.is_used}
         self.launches, self._attributes = [], []
         for info in library.launches(result):
             config, attributes = _driver.make_config(info)
@@ -132,6 +139,8 @@ class Tuned:
                 for k, info in enumerate(self.maps[i]):
                     _driver.encode_map(info, address, place + k * _driver.MAP_BYTES)
                 known[2] = address
+        for to, at, size in call.copies:  # structs, those in others first
+            ctypes.memmove(to, at, size)
         stream, launch = raw_stream(device), self._launch
         for config, at, function, parameters in call.launches:
             config.hStream = stream

@@ -71,6 +71,10 @@ for deep in '"(" * 5000 + "BX" + ")" * 5000' '"not " * 5000 + "BX"' '"BX" + " + 
   python3 -c "import json; file = json.load(open('tiles.T1.json')); file['ConfigurationSpace']['Conditions'][0]['Expression'] = $deep; json.dump(file, open('deep.json', 'w'))"
   mt import --space deep.json -o broken.ini 2>&1 | sed "s/ of '.*': / of '…': /"
 done
+note "a vector by value is a struct"
+sed 's/"factor", "Type": "float"/"factor", "Type": "float4"/' tiles.T1.json >vector.T1.json
+mt import --space vector.T1.json -o vector.ini --quiet
+grep '^factor\|^args' vector.ini
 mt import --space tiles.T1.json --db x.sqlite
 mt import --space none.json
 mt import --space tiles.T1.json -o ./tiles.T1.json

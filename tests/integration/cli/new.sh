@@ -4,6 +4,7 @@ cp "$data"/new/* .
 mt new stencil.cu
 cat stencil.ini
 mt new points.cu -o -
+mt new job.cu -o -
 mt new add.cu --quiet
 grep '^entry' add.ini
 mt check --space saxpy.ini
@@ -31,6 +32,9 @@ mt new several.cu --kernel four -o -
 printf 'template <typename T> __global__ void fill(T *a) { *a = 1; }\n' >template.cu
 mt new template.cu
 printf 'struct Box { int w, h; };\nextern "C" __global__ void box(float *a, Box b) { *a = b.w; }\nextern "C" __global__ void pages(float **a) { **a = 1; }\nextern "C" __global__ void look(const float *a, int n) { }\n' >types.cu
-mt new types.cu --kernel box
+mt new types.cu --kernel box -o -
 mt new types.cu --kernel pages
 mt new types.cu --kernel look
+printf 'struct Odd { int n; Odd() { } };\n__global__ void odd(float *a, Odd o) { *a = 1; }\n__global__ void image(float *a, cudaTextureObject_t t) { *a = 1; }\n' >odd.cu
+mt new odd.cu --kernel odd
+mt new odd.cu --kernel image

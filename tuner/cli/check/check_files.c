@@ -1,7 +1,9 @@
 /* Whether the files of `reference = file:…` and `init = file:…` hold what a shape needs. */
 #include "tuner/cli/check/check.h"
 
+#include "tuner/base/alloc.h"
 #include "tuner/space/launch/plan.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/spec/npy.h"
 
 /* The first output's; NULL: there is none. */
@@ -29,7 +31,13 @@ static mt_status compare_reference(const mt_spec *spec, const mt_plan *plan, con
     const mt_plan_tensor *tensor = first_output(spec, plan);
     mt_place place = mt_spec_place(spec, spec->reference_line);
     if (!spec->reference_file) return MT_OK;
-    mt_status st = tensor ? compare(spec, spec->reference_file, tensor, true, err) : MT_FAIL(err, MT_ERR_SPEC, "%s: no output to compare it with", spec->reference_file);
+    mt_status st = tensor ? MT_OK : MT_FAIL(err, MT_ERR_SPEC, "%s: no output to compare it with", spec->reference_file);
+    for (size_t i = 0; st == MT_OK && i < mt_reference_count(spec); i++) {
+        char *path;
+        st = mt_reference_file(spec, i, &path, err);
+        if (st == MT_OK) st = compare(spec, path, tensor, true, err);
+        mt_free(path);
+    }
     return st == MT_OK ? st : mt_error_prefix(err, st, "%s:%d: [kernel] reference: shape %s", place.path, place.line, shape);
 }
 
@@ -57,7 +65,7 @@ mt_status mt_check_files(const mt_space *space, const mt_device_facts *facts, mt
     for (size_t i = 0; i < spec->arg_count; i++) has_files = has_files || spec->args[i].init_file;
     if (!has_files) return MT_OK;
     MT_TRY(mt_env_create(spec, mt_space_shape(space), facts, &env, err));
-    st = mt_plan_reference(env, &plan, err);
+    st = mt_plan_reference(env, mt_reference_of(spec, NULL), &plan, err);
     if (st == MT_ERR_SPEC && spec->reference_is_default) st = MT_OK; /* a default variant that can't run is told elsewhere */
     else if (st == MT_OK && (st = compare_reference(spec, &plan, shape, err)) == MT_OK) st = compare_inputs(spec, &plan, shape, err);
 done:

@@ -6,15 +6,26 @@
 #include "tuner/base/alloc.h"
 #include "tuner/space/launch/plan.h"
 #include "tuner/space/points/env.h"
+#include "tuner/space/signature/fields.h"
 #include "tuner/space/source/declared.h"
 #include "tuner/space/spec/spec_scope.h"
 
 typedef struct checking {
     const mt_spec *spec;
     const mt_env *env;
+    const mt_source *source;
     mt_declared declared;
     mt_strbuf *out;
 } checking;
+
+/* A parameter of a kernel, or a field of one that is a struct. */
+typedef struct place {
+    const mt_launch *launch;
+    const mt_signature *of; /* the kernel, or the struct */
+    size_t index;
+    bool is_field;
+    const char *file;
+} place;
 
 static bool is_wide(mt_dtype dtype)
 {
@@ -51,32 +62,79 @@ done:
     return st;
 }
 
-static void tell(const checking *c, const mt_launch *launch, const mt_arg *arg, mt_dtype dtype, const mt_signature *kernel, size_t place, const char *file)
+static const char *kind_of(const mt_arg *arg)
 {
-    const mt_parameter *p = &kernel->parameters[place];
-    mt_place at = mt_spec_place(c->spec, arg->line);
+    static const char *const kinds[] = {[MT_ARG_TENSOR] = "a tensor", [MT_ARG_TENSORMAP] = "a tensor map", [MT_ARG_SCALAR] = "a scalar", [MT_ARG_STRUCT] = "a struct"};
+    return kinds[arg->kind];
+}
+
+static void add_once(const checking *c, const mt_strbuf *line)
+{
+    if (!line->failed && !strstr(mt_strbuf_text(c->out), mt_strbuf_text(line))) mt_strbuf_add(c->out, mt_strbuf_text(line));
+    c->out->failed = c->out->failed || line->failed;
+}
+
+/* "[arg a] is a scalar f32, but parameter 2 of scale is float *a (scale.cu)", and what was expected. */
+static void tell(const checking *c, const place *at, const mt_arg *arg, const char *expected)
+{
+    const mt_parameter *p = &at->of->parameters[at->index];
+    mt_place named = mt_spec_place(c->spec, arg->line);
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s %s, but parameter %zu of %s is %s%s %s%s (%s)", at.path, at.line, arg->name, arg->kind == MT_ARG_SCALAR ? "a scalar" : "a tensor", arg->dtype_text, place + 1,
-                   kernel->name, p->is_const && p->pointers ? "const " : "", p->type, p->pointers ? "*" : "", p->name, file);
-    if (is_of_reference(launch) && mt_arg_is_output(arg) && mt_dtype_is_float(dtype))
-        mt_strbuf_addf(&line, ": expected double *%s, which the reference of a floating output writes%s", p->name, arg->role == MT_ROLE_OUT ? ", or the output's own type or float" : ", or the output's own type");
-    mt_strbuf_add_char(&line, '\n');
-    if (!line.failed && !strstr(mt_strbuf_text(c->out), mt_strbuf_text(&line))) mt_strbuf_add(c->out, mt_strbuf_text(&line));
-    c->out->failed = c->out->failed || line.failed;
+    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s%s%s, but %s %zu of %s is %s%s %s%s (%s)%s\n", named.path, named.line, arg->name, kind_of(arg), arg->dtype_text ? " " : "", arg->dtype_text ? arg->dtype_text : "",
+                   at->is_field ? "field" : "parameter", at->index + 1, at->of->name, p->is_const && p->pointers ? "const " : "", p->type, p->pointers ? "*" : "", p->name, at->file, expected);
+    add_once(c, &line);
     mt_strbuf_free(&line);
 }
 
-static mt_status check_argument(const checking *c, const mt_launch *launch, size_t i, const mt_signature *kernel, const char *file, mt_error *err)
+static void tell_type(const checking *c, const place *at, const mt_arg *arg, mt_dtype dtype)
 {
-    const mt_arg *arg = &c->spec->args[launch->args[i]];
-    const mt_parameter *p = &kernel->parameters[i];
+    mt_strbuf expected = {0};
+    if (!at->is_field && is_of_reference(at->launch) && mt_arg_is_output(arg) && mt_dtype_is_float(dtype))
+        mt_strbuf_addf(&expected, ": expected double *%s, which the reference of a floating output writes%s", at->of->parameters[at->index].name,
+                       arg->role == MT_ROLE_OUT ? ", or the output's own type or float" : ", or the output's own type");
+    tell(c, at, arg, mt_strbuf_text(&expected));
+    mt_strbuf_free(&expected);
+}
+
+static mt_status check_argument(const checking *c, const place *at, size_t index, mt_error *err);
+
+/* Where the source names the fields plainly, and as many as there are members; of others the compiled code tells the size. */
+static mt_status check_fields(const checking *c, const place *at, const mt_arg *arg, mt_error *err)
+{
+    mt_signatures fields = {0};
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < c->source->file_count && !fields.count && st == MT_OK; i++) st = mt_fields_read(c->source->files[i].text, at->of->parameters[at->index].type, &fields, err);
+    int64_t elements = 0;
+    for (size_t i = 0; fields.count && i < fields.items[0].parameter_count; i++) elements += fields.items[0].parameters[i].elements;
+    size_t member = 0;
+    for (size_t i = 0; st == MT_OK && elements == (int64_t)arg->member_count && i < fields.items[0].parameter_count; i++) {
+        place field = {at->launch, &fields.items[0], i, true, at->file};
+        for (int64_t k = 0; st == MT_OK && k < fields.items[0].parameters[i].elements; k++) st = check_argument(c, &field, arg->members[member++], err);
+    }
+    mt_signatures_free(&fields);
+    return st;
+}
+
+static mt_status check_argument(const checking *c, const place *at, size_t index, mt_error *err)
+{
+    const mt_arg *arg = &c->spec->args[index];
+    const mt_parameter *p = &at->of->parameters[at->index];
     mt_dtype declared, given;
     bool is_known, is_tensor = arg->kind == MT_ARG_TENSOR;
+    if (mt_is_texture(p->type)) {
+        tell(c, at, arg, ": " MT_NO_TEXTURES);
+        return MT_OK;
+    }
+    if (arg->kind == MT_ARG_STRUCT && !p->pointers) return check_fields(c, at, arg, err);
     if (arg->kind == MT_ARG_TENSORMAP || p->lanes != 1 || !mt_declared_dtype(p, &declared)) return MT_OK;
-    mt_status st = dtype_of(c, launch, arg, &given, &is_known, err);
+    if (arg->kind == MT_ARG_STRUCT) {
+        tell(c, at, arg, "");
+        return MT_OK;
+    }
+    mt_status st = dtype_of(c, at->launch, arg, &given, &is_known, err);
     if (st != MT_OK || !is_known) return st;
     bool is_scalar_other = mt_dtype_is_float(declared) != mt_dtype_is_float(given);
-    if (is_tensor != (p->pointers == 1) || (is_tensor ? is_other(declared, given) : is_scalar_other)) tell(c, launch, arg, given, kernel, i, file);
+    if (is_tensor != (p->pointers == 1) || (is_tensor ? is_other(declared, given) : is_scalar_other)) tell_type(c, at, arg, given);
     return MT_OK;
 }
 
@@ -86,7 +144,10 @@ static mt_status check_launch(const checking *c, const mt_launch *launch, const 
     const char *file = NULL;
     const mt_signature *kernel = entry ? mt_declared_kernel(&c->declared, entry, &file) : NULL;
     mt_status st = MT_OK;
-    for (size_t i = 0; st == MT_OK && kernel && kernel->parameter_count == launch->arg_count && i < launch->arg_count; i++) st = check_argument(c, launch, i, kernel, file, err);
+    for (size_t i = 0; st == MT_OK && kernel && kernel->parameter_count == launch->arg_count && i < launch->arg_count; i++) {
+        place at = {launch, kernel, i, false, file};
+        st = check_argument(c, &at, launch->args[i], err);
+    }
     return st;
 }
 
@@ -109,7 +170,7 @@ mt_status mt_check_types(const mt_spec *spec, const mt_shape *shape, const mt_de
 {
     mt_status st;
     mt_env *env = NULL;
-    checking c = {.spec = spec, .out = out};
+    checking c = {.spec = spec, .source = source, .out = out};
     MT_TRY(mt_env_create(spec, shape, facts, &env, err));
     c.env = env;
     MT_TRY(mt_declared_read(source, &c.declared, err));

@@ -107,6 +107,20 @@ static void add_scalar(mt_strbuf *out, const tunelookup_arg_info *arg)
     mt_strbuf_add_char(out, '"');
 }
 
+static void add_struct(mt_strbuf *out, const tunelookup_result *result, int index, const tunelookup_arg_info *arg)
+{
+    mt_strbuf_addf(out, ",\"bytes\":%" PRIu64 ",\"members\":[", arg->bytes);
+    for (int member = 0; member < arg->member_count; member++) {
+        int32_t from = -1;
+        uint64_t offset = 0;
+        bool is_known = tunelookup_member(result, index, member, &from, &offset) == TUNELOOKUP_OK;
+        if (member) mt_strbuf_add_char(out, ',');
+        if (is_known) mt_strbuf_addf(out, "{\"arg\":%d,\"offset\":%" PRIu64 "}", (int)from, offset);
+        else mt_strbuf_add(out, "null");
+    }
+    mt_strbuf_add_char(out, ']');
+}
+
 static void add_arg(mt_strbuf *out, const tunelookup_result *result, int index)
 {
     tunelookup_arg_info arg;
@@ -119,7 +133,9 @@ static void add_arg(mt_strbuf *out, const tunelookup_result *result, int index)
     }
     mt_strbuf_add(out, "{\"name\":");
     mt_strbuf_add_json(out, arg.name);
-    mt_strbuf_addf(out, ",\"kind\":\"%s\",\"dtype\":\"%s\",\"used\":%s", mt_lookup_kind_name(arg.kind), mt_lookup_dtype_name(arg.dtype), arg.is_used ? "true" : "false");
+    mt_strbuf_add_member(out, "kind", mt_lookup_kind_name(arg.kind));
+    if (arg.kind != TUNELOOKUP_ARG_STRUCT) mt_strbuf_add_member(out, "dtype", mt_lookup_dtype_name(arg.dtype));
+    mt_strbuf_addf(out, ",\"used\":%s", arg.is_used ? "true" : "false");
     if (arg.kind == TUNELOOKUP_ARG_TENSOR) {
         uint64_t dims[8];
         for (int i = 0; i < arg.rank; i++) dims[i] = (uint64_t)arg.dims[i];
@@ -127,6 +143,8 @@ static void add_arg(mt_strbuf *out, const tunelookup_result *result, int index)
         add_numbers(out, "dims", dims, (size_t)arg.rank);
     } else if (arg.kind == TUNELOOKUP_ARG_SCALAR) {
         add_scalar(out, &arg);
+    } else if (arg.kind == TUNELOOKUP_ARG_STRUCT) {
+        add_struct(out, result, index, &arg);
     } else {
         mt_strbuf_addf(out, ",\"tensor\":%d,\"maps\":[", (int)arg.tensor);
         for (int map = 0; map < arg.map_count; map++) add_map(out, result, index, map);

@@ -29,7 +29,7 @@ const char *mt_lookup_role_name(tunelookup_role role)
 
 const char *mt_lookup_kind_name(tunelookup_arg_kind kind)
 {
-    static const char *const names[] = {"tensor", "tensormap", "scalar"};
+    static const char *const names[] = {"tensor", "tensormap", "scalar", "struct"};
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
 }
 
@@ -126,6 +126,18 @@ static void add_scalar(mt_strbuf *text, const tunelookup_arg_info *arg)
     }
 }
 
+static void describe_struct(mt_strbuf *text, const tunelookup_result *result, int index, const tunelookup_arg_info *arg)
+{
+    mt_strbuf_addf(text, "%" PRIu64 " bytes:", arg->bytes);
+    for (int member = 0; member < arg->member_count; member++) {
+        tunelookup_arg_info info;
+        int32_t from;
+        uint64_t offset;
+        if (tunelookup_member(result, index, member, &from, &offset) != TUNELOOKUP_OK || tunelookup_arg(result, from, &info) != TUNELOOKUP_OK) continue;
+        mt_strbuf_addf(text, "%s %s at %" PRIu64, member ? "," : "", info.name, offset);
+    }
+}
+
 static void add_argument(mt_table *table, const tunelookup_result *result, int index)
 {
     tunelookup_arg_info arg;
@@ -139,6 +151,8 @@ static void add_argument(mt_table *table, const tunelookup_result *result, int i
     } else if (arg.kind == TUNELOOKUP_ARG_SCALAR) {
         mt_strbuf_addf(&text, "%s ", mt_lookup_dtype_name(arg.dtype));
         add_scalar(&text, &arg);
+    } else if (arg.kind == TUNELOOKUP_ARG_STRUCT) {
+        describe_struct(&text, result, index, &arg);
     } else {
         describe_map(&text, result, index, 0);
         if (arg.map_count > 1) mt_strbuf_addf(&text, ", the first of %d maps", (int)arg.map_count);

@@ -6,29 +6,94 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/cli/requests/new_knobs.h"
+#include "tuner/space/dtype.h"
 #include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/fields.h"
+#include "tuner/space/spec/spec.h"
 
 enum { NAME_SIZE = 64, MOST_SIZES = 16 };
 
 typedef struct writer {
     const mt_signature *kernel;
+    mt_parameter *parameters; size_t parameter_count; /* of the kernel, structs as their fields; names and types are the kernel's or its structs' */
+    size_t *owners;                   /* per one of these: which parameter of the kernel it is, or is in */
+    mt_signatures *structs;           /* per parameter of the kernel: its fields, or none */
     char sizes[MOST_SIZES][NAME_SIZE]; size_t size_count; /* shape values: the integer parameters, else N */
     mt_new_knobs knobs;
     mt_constants constants;           /* that need contents */
     mt_strbuf *out;
 } writer;
 
+/* Of a number by value: types that no tensor has, too. */
+static const char *scalar_dtype(const mt_parameter *parameter)
+{
+    static const char *const others[][2] = {{"bool", "bool"}, {"__nv_fp8_e4m3", "e4m3"}, {"__nv_fp8_e5m2", "e5m2"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(parameter->type, others[i][0]) == 0) return others[i][1];
+    return parameter->dtype;
+}
+
 static bool is_size(const mt_parameter *parameter)
 {
-    return !parameter->pointers && parameter->dtype && (*parameter->dtype == 'i' || *parameter->dtype == 'u') && strcmp(parameter->type, "bool") != 0;
+    return !parameter->pointers && parameter->elements <= 1 && parameter->lanes == 1 && parameter->dtype && (*parameter->dtype == 'i' || *parameter->dtype == 'u') && scalar_dtype(parameter) == parameter->dtype;
+}
+
+/* ---- structs ---- */
+
+static bool is_struct(const mt_parameter *parameter)
+{
+    return !parameter->pointers && !parameter->dtype;
+}
+
+static void add_parameter(writer *w, size_t owner, const mt_parameter *parameter)
+{
+    w->owners[w->parameter_count] = owner;
+    w->parameters[w->parameter_count++] = *parameter;
+}
+
+/* A field's role is guessed by const alone: the body is not searched for fields. */
+static void add_fields(writer *w, size_t owner)
+{
+    const mt_signature *fields = &w->structs[owner].items[0];
+    for (size_t i = 0; i < fields->parameter_count; i++) {
+        mt_parameter field = fields->parameters[i];
+        field.is_read = field.is_const;
+        field.is_written = field.pointers && !field.is_const;
+        add_parameter(w, owner, &field);
+    }
+}
+
+/* Structs whose fields the source names plainly become their fields; check() refuses others. */
+static mt_status find_parameters(writer *w, const char *source, const char *others, mt_error *err)
+{
+    const mt_signature *kernel = w->kernel;
+    size_t most = kernel->parameter_count;
+    mt_status st = MT_OK;
+    w->structs = mt_alloc(kernel->parameter_count + 1, sizeof *w->structs);
+    if (!w->structs) return mt_no_memory("new", err);
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const mt_parameter *parameter = &kernel->parameters[i];
+        if (is_struct(parameter)) MT_TRY(mt_fields_read(source, parameter->type, &w->structs[i], err));
+        if (is_struct(parameter) && !w->structs[i].count) MT_TRY(mt_fields_read(others, parameter->type, &w->structs[i], err));
+        if (w->structs[i].count) most += w->structs[i].items[0].parameter_count;
+    }
+    w->parameters = mt_alloc(most + 1, sizeof *w->parameters);
+    w->owners = mt_alloc(most + 1, sizeof *w->owners);
+    if (!w->parameters || !w->owners) return mt_no_memory("new", err);
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        if (w->structs[i].count) add_fields(w, i);
+        else add_parameter(w, i, &kernel->parameters[i]);
+    }
+done:
+    return st;
 }
 
 /* ---- sizes ---- */
 
 static void name_sizes(writer *w)
 {
-    for (size_t i = 0; i < w->kernel->parameter_count && w->size_count < MOST_SIZES; i++) {
-        const mt_parameter *parameter = &w->kernel->parameters[i];
+    for (size_t i = 0; i < w->parameter_count && w->size_count < MOST_SIZES; i++) {
+        const mt_parameter *parameter = &w->parameters[i];
         if (!is_size(parameter)) continue;
         char *name = w->sizes[w->size_count++];
         snprintf(name, NAME_SIZE, "%s", parameter->name);
@@ -85,7 +150,7 @@ static void write_constants(const writer *w)
     for (size_t i = 0; i < w->constants.count; i++) {
         const mt_constant *constant = &w->constants.items[i];
         bool is_taken = false;
-        for (size_t k = 0; k < w->kernel->parameter_count; k++) is_taken = is_taken || strcmp(w->kernel->parameters[k].name, constant->name) == 0;
+        for (size_t k = 0; k < w->parameter_count; k++) is_taken = is_taken || strcmp(w->parameters[k].name, constant->name) == 0;
         if (!constant->is_used || !constant->dtype || is_taken) continue;
         mt_strbuf_addf(w->out, "%s = in %s [%lld", constant->name, constant->dtype, (long long)(constant->elements ? constant->elements : 1));
         if (constant->lanes > 1) mt_strbuf_addf(w->out, ", %d", constant->lanes);
@@ -96,8 +161,8 @@ static void write_constants(const writer *w)
 static void write_arguments(const writer *w)
 {
     mt_strbuf_add(w->out, "\n; Arrays: `in`, `out` or `inout`, their type, elements and first values.\n[args]\n");
-    for (size_t i = 0; i < w->kernel->parameter_count; i++)
-        if (w->kernel->parameters[i].pointers) write_tensor(w, &w->kernel->parameters[i]);
+    for (size_t i = 0; i < w->parameter_count; i++)
+        if (w->parameters[i].pointers) write_tensor(w, &w->parameters[i]);
     write_constants(w);
 }
 
@@ -114,36 +179,82 @@ static void write_grid(const writer *w)
     }
 }
 
-static void write_launch(const writer *w)
+/* A number as search spaces write it; vectors have names of their own. */
+static void add_number(const writer *w, const mt_parameter *parameter, size_t *size, mt_strbuf *out)
+{
+    if (is_size(parameter) && *size < MOST_SIZES) mt_strbuf_addf(out, "%s(%s)", parameter->dtype, w->sizes[(*size)++]);
+    else if (parameter->elements > 1) mt_strbuf_addf(out, "%s[%lld](1)", scalar_dtype(parameter), (long long)parameter->elements);
+    else mt_strbuf_addf(out, "%s(1)", scalar_dtype(parameter));
+}
+
+/* float4 and its kind: a struct of its own, as large as it is aligned; of three numbers they lie as an array does. */
+static void write_vector(const writer *w, const mt_parameter *parameter)
+{
+    mt_dtype dtype = MT_F32;
+    mt_strbuf_addf(w->out, "%s = struct %s[%d](1)", parameter->name, parameter->dtype, parameter->lanes);
+    if (mt_dtype_from_name(parameter->dtype, &dtype) && parameter->lanes != 3) mt_strbuf_addf(w->out, " align %zu", mt_dtype_bytes(dtype) * (size_t)parameter->lanes);
+    mt_strbuf_add(w->out, " ; guess: its values\n");
+}
+
+/* What stands in the list of arguments, or of members, from parameter `from` on, until another of the kernel's begins. */
+static size_t add_owned(const writer *w, size_t from, size_t *size, mt_strbuf *out)
+{
+    size_t i = from;
+    for (; i < w->parameter_count && w->owners[i] == w->owners[from]; i++) {
+        const mt_parameter *parameter = &w->parameters[i];
+        if (i > from) mt_strbuf_add(out, ", ");
+        if (parameter->pointers || parameter->lanes > 1) mt_strbuf_add(out, parameter->name);
+        else add_number(w, parameter, size, out);
+    }
+    return i;
+}
+
+/* Vectors and structs stand among the arguments; what each launch lists is gathered meanwhile. */
+static void write_structs(const writer *w, mt_strbuf *args)
 {
     size_t size = 0;
+    for (size_t i = 0; i < w->parameter_count; i++)
+        if (!w->parameters[i].pointers && w->parameters[i].lanes > 1) write_vector(w, &w->parameters[i]);
+    for (size_t i = 0; i < w->parameter_count;) {
+        size_t owner = w->owners[i];
+        if (i) mt_strbuf_add(args, ", ");
+        if (!w->structs[owner].count) {
+            i = add_owned(w, i, &size, args);
+            continue;
+        }
+        mt_strbuf_addf(w->out, "%s = struct ", w->kernel->parameters[owner].name);
+        i = add_owned(w, i, &size, w->out);
+        mt_strbuf_add(w->out, " ; guess: what is no size is 1, a pointer to const is read alone, another one written alone\n");
+        mt_strbuf_add(args, w->kernel->parameters[owner].name);
+    }
+}
+
+static void write_launch(const writer *w, const mt_strbuf *args)
+{
     bool has_fractions = false;
-    for (size_t i = 0; i < w->kernel->parameter_count; i++) has_fractions = has_fractions || (!w->kernel->parameters[i].pointers && !is_size(&w->kernel->parameters[i]));
-    mt_strbuf_addf(w->out, "\n[launch 1]\n%sargs  = ", has_fractions ? "; Guess: numbers that are no sizes are 1.\n" : "");
     for (size_t i = 0; i < w->kernel->parameter_count; i++) {
         const mt_parameter *parameter = &w->kernel->parameters[i];
-        if (i) mt_strbuf_add(w->out, ", ");
-        if (parameter->pointers) mt_strbuf_add(w->out, parameter->name);
-        else if (is_size(parameter) && size < MOST_SIZES) mt_strbuf_addf(w->out, "%s(%s)", parameter->dtype, w->sizes[size++]);
-        else mt_strbuf_addf(w->out, "%s(1)", parameter->dtype);
+        has_fractions = has_fractions || (!parameter->pointers && parameter->dtype && parameter->lanes == 1 && !is_size(parameter));
     }
+    mt_strbuf_addf(w->out, "\n[launch 1]\n%sargs  = %s", has_fractions ? "; Guess: numbers that are no sizes are 1.\n" : "", mt_strbuf_text(args));
     write_grid(w);
     if (w->kernel->has_dynamic_smem) mt_strbuf_add(w->out, "; Guess: none. The kernel has extern __shared__ memory: say how many bytes a launch gives it.\nsmem  = 0\n");
 }
 
 /* ---- all of it ---- */
 
-static mt_status check(const mt_signature *kernel, mt_error *err)
+static mt_status check(const writer *w, mt_error *err)
 {
+    const mt_signature *kernel = w->kernel;
     bool has_output = false;
     if (kernel->is_template)
         return MT_FAIL(err, MT_ERR_SPEC, "%s is a template, whose arguments are yours to choose: expected a kernel without them; or write the search space by hand, with `entry = %s<…>`", kernel->name, kernel->name);
-    for (size_t i = 0; i < kernel->parameter_count; i++) {
-        const mt_parameter *parameter = &kernel->parameters[i];
+    for (size_t i = 0; i < w->parameter_count; i++) {
+        const mt_parameter *parameter = &w->parameters[i];
         if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
-            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is a texture or a surface, which search spaces do not have: let the kernel read a `const float *__restrict__` (the same cache)", kernel->name, parameter->name);
-        if (parameter->pointers > 1 || !parameter->dtype || (!parameter->pointers && parameter->lanes > 1))
-            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s%s: expected a number, or a pointer to numbers (float, int, __half, float4, …); call it from an extern \"C\" __global__ function that has such parameters",
+            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s: %s", kernel->name, parameter->name, parameter->type, MT_NO_TEXTURES);
+        if (parameter->pointers > 1 || !parameter->dtype || (w->structs[w->owners[i]].count && parameter->elements == 0))
+            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s%s: expected a number, a pointer to numbers (float, int, __half, float4, …), or a struct of such fields; write what else it is into the search space by hand, or call it from an extern \"C\" __global__ function that has such parameters",
                            kernel->name, parameter->name, parameter->type, parameter->pointers > 1 ? " **" : parameter->pointers ? " *" : "");
         has_output = has_output || (parameter->pointers && parameter->is_written);
     }
@@ -163,17 +274,25 @@ static void write_kernel(const writer *w, const char *path)
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)
 {
     writer w = {.kernel = kernel, .out = out};
+    mt_strbuf args = {0};
     mt_status st = MT_OK;
-    MT_TRY(check(kernel, err));
+    MT_TRY(find_parameters(&w, source, others, err));
+    MT_TRY(check(&w, err));
     MT_TRY(mt_new_knobs_find(source, others, kernel, &w.knobs, err));
     MT_TRY(mt_constants_read(source, &w.constants, err));
     name_sizes(&w);
     write_kernel(&w, path);
     write_knobs(&w);
     write_arguments(&w);
-    write_launch(&w);
-    if (out->failed) st = mt_no_memory("new", err);
+    write_structs(&w, &args);
+    write_launch(&w, &args);
+    if (out->failed || args.failed) st = mt_no_memory("new", err);
 done:
+    for (size_t i = 0; w.structs && i < kernel->parameter_count; i++) mt_signatures_free(&w.structs[i]);
+    mt_free(w.structs);
+    mt_free(w.parameters);
+    mt_free(w.owners);
+    mt_strbuf_free(&args);
     mt_strbuf_free(&w.knobs.params);
     mt_free(w.constants.items);
     return st;

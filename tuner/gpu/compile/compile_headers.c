@@ -119,6 +119,15 @@ static void tell_host_code(const mt_compile_request *request, const char *log, m
     else mt_strbuf_addf(hints, "msda-tune: %.*s, a header of the toolkit, declares functions of the host, which code for the GPU can't: expected %s\n", (int)strcspn(line, "(\n"), line, expected_for(line));
 }
 
+/* Of the textures that CUDA 12 took away: `k.cu(1): error: texture is not a template`. */
+static void tell_texture(const char *log, mt_strbuf *hints)
+{
+    const char *line = mt_compile_first_error(log);
+    size_t length = line ? strcspn(line, "\n") : 0;
+    if (line && (memmem(line, length, "texture is not a template", 25) || memmem(line, length, "surface is not a template", 25)))
+        mt_strbuf_addf(hints, "msda-tune: %.*s: %s\n", (int)strcspn(line, ":\n"), line, MT_NO_TEXTURES);
+}
+
 void mt_compile_header_hints(const mt_compile_request *request, const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
     const char *line;
@@ -128,5 +137,6 @@ void mt_compile_header_hints(const mt_compile_request *request, const char *log,
     else if (name) tell_of_toolkit(line, name, include_dir, hints);
     else tell_host_code(request, log, hints);
     tell_hidden_files(request, hints);
+    tell_texture(log, hints);
     mt_free(name);
 }

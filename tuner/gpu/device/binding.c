@@ -1,11 +1,11 @@
-/* The arguments of launches: pointers, scalars, and tensor maps encoded for the buffers' addresses. */
+/* The arguments of launches: pointers, scalars, tensor maps encoded for the buffers' addresses, and structs of these. */
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/launch.h"
 
-enum { MAP_ALIGNMENT = 64 };
+enum { MADE_ALIGNMENT = 256 }; /* the most that a struct asks for; maps need 64 */
 
 static CUtensorMapDataType map_type(mt_dtype dtype)
 {
@@ -56,28 +56,54 @@ static CUresult encode(mt_gpu *gpu, const mt_arg *arg, const mt_plan_arg *plan, 
                                             arg->fill_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-static bool has_maps(const mt_plan_arg *arg)
+/* What is made here: maps and structs. */
+static bool is_made(const mt_plan_arg *arg)
 {
-    return arg->kind == MT_ARG_TENSORMAP && arg->used;
+    return arg->used && (arg->kind == MT_ARG_TENSORMAP || arg->kind == MT_ARG_STRUCT);
+}
+
+static size_t room_of(const mt_plan_arg *arg)
+{
+    return (mt_plan_parameter_bytes(arg) + MADE_ALIGNMENT - 1) / MADE_ALIGNMENT * MADE_ALIGNMENT;
 }
 
 static mt_status allocate(const mt_plan *plan, mt_binding *binding, mt_error *err)
 {
-    size_t maps = 0;
+    size_t bytes = MADE_ALIGNMENT;
     for (size_t i = 0; i < plan->arg_count; i++)
-        if (has_maps(&plan->args[i])) maps += plan->args[i].map_count;
+        if (is_made(&plan->args[i])) bytes += room_of(&plan->args[i]);
     binding->count = plan->arg_count;
     binding->address = mt_alloc(plan->arg_count, sizeof *binding->address);
-    binding->maps = mt_alloc(plan->arg_count, sizeof *binding->maps);
-    binding->memory = mt_alloc(maps * sizeof(CUtensorMap) + MAP_ALIGNMENT, 1);
-    if (!binding->address || !binding->maps || !binding->memory) return MT_FAIL(err, MT_ERR_NO_MEMORY, "arguments");
-    uintptr_t next = ((uintptr_t)binding->memory + MAP_ALIGNMENT - 1) / MAP_ALIGNMENT * MAP_ALIGNMENT;
+    binding->made = mt_alloc(plan->arg_count, sizeof *binding->made);
+    binding->memory = mt_alloc(bytes, 1);
+    if (!binding->address || !binding->made || !binding->memory) return MT_FAIL(err, MT_ERR_NO_MEMORY, "arguments");
+    uintptr_t next = ((uintptr_t)binding->memory + MADE_ALIGNMENT - 1) / MADE_ALIGNMENT * MADE_ALIGNMENT;
     for (size_t i = 0; i < plan->arg_count; i++) {
-        if (!has_maps(&plan->args[i])) continue;
-        binding->maps[i] = (CUtensorMap *)next;
-        next += plan->args[i].map_count * sizeof(CUtensorMap);
+        if (!is_made(&plan->args[i])) continue;
+        binding->made[i] = (void *)next;
+        next += room_of(&plan->args[i]);
     }
     return MT_OK;
+}
+
+/* Where the bytes of an argument are that the driver reads. */
+static void *parameter_of(const mt_binding *binding, const mt_plan *plan, size_t arg)
+{
+    switch (plan->args[arg].kind) {
+    case MT_ARG_TENSOR: return &binding->address[arg];
+    case MT_ARG_SCALAR: return (void *)plan->args[arg].scalar;
+    default: return binding->made[arg];
+    }
+}
+
+/* Structs stand behind those that are in them. */
+static void fill_structs(const mt_spec *spec, const mt_plan *plan, const mt_binding *binding)
+{
+    for (size_t i = 0; i < plan->arg_count; i++) {
+        const mt_arg *arg = &spec->args[i];
+        for (size_t k = 0; binding->made[i] && k < arg->member_count; k++)
+            memcpy((char *)binding->made[i] + plan->args[i].offsets[k], parameter_of(binding, plan, arg->members[k]), mt_plan_parameter_bytes(&plan->args[arg->members[k]]));
+    }
 }
 
 mt_status mt_binding_make(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, const CUdeviceptr *address, mt_binding *binding, CUresult *code,
@@ -93,8 +119,8 @@ mt_status mt_binding_make(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan,
     memcpy(binding->address, address, plan->arg_count * sizeof *address);
     for (size_t i = 0; i < plan->arg_count; i++) {
         const mt_arg *arg = &spec->args[i];
-        for (size_t k = 0; binding->maps[i] && k < plan->args[i].map_count; k++) {
-            *code = encode(gpu, arg, &plan->args[i], &plan->args[i].maps[k], address[arg->of], &binding->maps[i][k]);
+        for (size_t k = 0; binding->made[i] && k < plan->args[i].map_count; k++) {
+            *code = encode(gpu, arg, &plan->args[i], &plan->args[i].maps[k], address[arg->of], (CUtensorMap *)binding->made[i] + k);
             if (*code == CUDA_SUCCESS) continue;
             mt_strbuf_addf(why, "the driver refuses tensor map %s", arg->name);
             if (plan->args[i].map_count > 1) mt_strbuf_addf(why, "[%zu]", k);
@@ -102,12 +128,13 @@ mt_status mt_binding_make(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan,
             return MT_OK;
         }
     }
+    fill_structs(spec, plan, binding);
     return MT_OK;
 }
 
 void mt_binding_free(mt_binding *binding)
 {
-    MT_FREE_EACH(binding->address, binding->maps, binding->memory);
+    MT_FREE_EACH(binding->address, binding->made, binding->memory);
     *binding = (mt_binding){0};
 }
 
@@ -116,13 +143,6 @@ CUresult mt_binding_launch(mt_gpu *gpu, const mt_binding *binding, const mt_plan
     void *parameters[256];
     const mt_launch *from = ready->plan->from;
     if (from->arg_count > sizeof parameters / sizeof parameters[0]) return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < from->arg_count; i++) {
-        size_t arg = from->args[i];
-        switch (plan->args[arg].kind) {
-        case MT_ARG_TENSOR: parameters[i] = &binding->address[arg]; break;
-        case MT_ARG_TENSORMAP: parameters[i] = binding->maps[arg]; break;
-        case MT_ARG_SCALAR: parameters[i] = (void *)plan->args[arg].scalar; break;
-        }
-    }
+    for (size_t i = 0; i < from->arg_count; i++) parameters[i] = parameter_of(binding, plan, from->args[i]);
     return mt_ready_launch(gpu, ready, parameters);
 }

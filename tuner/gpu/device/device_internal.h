@@ -33,6 +33,8 @@ struct mt_gpu {
     mt_tool tool;
     mt_timer timer;
     mt_subject_memory subject;
+    mt_subject_memory parked[MT_PARKED_SUBJECTS]; /* of other knobs that the reference reads; each is taken back by its key */
+    size_t next_parked;
     mt_buffers scratch;      /* per argument; memory is kept from variant to variant */
     CUdeviceptr copies;      /* of buffers, for batches */
     uint64_t copies_bytes;

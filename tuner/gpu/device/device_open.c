@@ -86,7 +86,7 @@ done:
 void mt_gpu_close(mt_gpu *gpu)
 {
     if (!gpu) return;
-    mt_subject_free(gpu, &gpu->subject);
+    mt_subjects_free(gpu);
     mt_buffers_free(gpu, &gpu->scratch);
     mt_tool_unload(gpu);
     if (gpu->baseline) gpu->free_baseline(gpu);

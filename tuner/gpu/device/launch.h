@@ -34,8 +34,8 @@ int32_t mt_carveout_percent(const mt_device_facts *facts, uint32_t blocks, uint6
 /* The values of a plan's arguments for one set of buffers. */
 typedef struct mt_binding {
     CUdeviceptr *address; /* per argument; 0 = no buffer */
-    CUtensorMap **maps;   /* per argument; NULL = none */
-    void *memory;         /* of the maps */
+    void **made;          /* per argument: its tensor maps, or its struct; NULL = another kind, or not used */
+    void *memory;         /* of these */
     size_t count;
 } mt_binding;
 

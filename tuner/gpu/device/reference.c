@@ -4,6 +4,7 @@
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/launch.h"
 #include "tuner/gpu/device/tool.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/source/declared.h"
 #include "tuner/space/spec/npy.h"
 
@@ -176,8 +177,10 @@ static void widen_file(const mt_npy_file *file, double *out)
 }
 
 /* file:expected.npy is the first output; other outputs are then checked for everything but their values. */
-static mt_status from_file(mt_gpu *gpu, const mt_spec *spec, mt_input_set *set, mt_error *err)
+static mt_status from_file(mt_gpu *gpu, const mt_subject_request *request, mt_input_set *set, mt_error *err)
 {
+    const mt_spec *spec = request->spec;
+    char *path = NULL;
     mt_status st = MT_OK;
     mt_npy_file file = {0};
     double *wide = NULL;
@@ -187,16 +190,18 @@ static mt_status from_file(mt_gpu *gpu, const mt_spec *spec, mt_input_set *set, 
     const mt_plan_tensor *tensor = out < spec->arg_count ? &gpu->subject.tensors[out] : NULL;
     if (!tensor || tensor->bytes == 0) return MT_FAIL(err, MT_ERR_SPEC, "%s: no output to compare it with", spec->reference_file);
     bool is_float = mt_dtype_is_float(tensor->dtype);
-    MT_TRY(mt_npy_open(spec->reference_file, &file, err));
-    MT_TRY(mt_npy_expect_output(&file.npy, spec->reference_file, spec->args[out].name, tensor->dtype, tensor->dims, tensor->rank, err));
+    MT_TRY(mt_reference_file(spec, request->combination, &path, err));
+    MT_TRY(mt_npy_open(path, &file, err));
+    MT_TRY(mt_npy_expect_output(&file.npy, path, spec->args[out].name, tensor->dtype, tensor->dims, tensor->rank, err));
     MT_TRY_CU(mt_buffer_resize(gpu, &set->references.items[out], reference_bytes(tensor), gpu->subject.guard_pages), spec->args[out].name);
     if (is_float) {
         wide = mt_alloc(file.npy.elements, sizeof *wide);
-        if (!wide) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s", spec->reference_file));
+        if (!wide) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s", path));
         widen_file(&file, wide);
     }
     MT_TRY_CU(mt_tool_upload(gpu, set->references.items[out].data, wide ? (const void *)wide : file.data, reference_bytes(tensor)), "copying the expected output");
 done:
+    mt_free(path);
     mt_free(wide);
     mt_npy_close(&file);
     return st;
@@ -211,9 +216,9 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     CUresult code = CUDA_SUCCESS;
     CUdeviceptr *address = NULL;
     mt_dtype *written = NULL;
-    if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
+    if (request->spec->reference_file) return from_file(gpu, request, set, err);
     if (!gpu->subject.support.code) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
-    MT_TRY(mt_plan_reference(env, &plan, err));
+    MT_TRY(mt_plan_reference(env, request->combination, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
     written = mt_alloc(plan.arg_count, sizeof *written);
     if (!address || !written) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "reference"));

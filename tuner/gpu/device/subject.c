@@ -8,6 +8,7 @@
 #include "tuner/base/times.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/tool.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/source/semantics.h"
 
 static void set_free(mt_gpu *gpu, mt_input_set *set)
@@ -30,6 +31,12 @@ void mt_subject_free(mt_gpu *gpu, mt_subject_memory *subject)
     *subject = (mt_subject_memory){0};
 }
 
+void mt_subjects_free(mt_gpu *gpu)
+{
+    mt_subject_free(gpu, &gpu->subject);
+    for (size_t i = 0; i < MT_PARKED_SUBJECTS; i++) mt_subject_free(gpu, &gpu->parked[i]);
+}
+
 /* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/evaluate/open_file.h), and that to another file the next time. */
 static void add_cubin(mt_strbuf *text, const char *path)
 {
@@ -44,6 +51,7 @@ static mt_status subject_key(const mt_subject_request *request, mt_hash *key, mt
     char *semantics = mt_spec_semantics(request->spec);
     if (semantics) mt_strbuf_add(&text, semantics);
     mt_strbuf_addf(&text, "\n%s\n%s\n%s\n%s\n", request->spec->name, request->spec->path, request->shape->key, request->workload ? request->workload->key : "");
+    if (request->combination) mt_strbuf_addf(&text, "\n%zu", request->combination); /* a file's reference has no cubin */
     add_cubin(&text, request->support_cubin);
     mt_strbuf_addf(&text, "\n%llu %d\n", (unsigned long long)request->seed, request->guard_pages);
     for (size_t i = 0; i < request->input_count; i++)
@@ -300,6 +308,42 @@ done:
     return st;
 }
 
+/* ---- subjects of other combinations ---- */
+
+/* Where the reference reads knobs, subjects alternate with the variants: the one at hand makes place, and stays where half of the memory is free. */
+static mt_status make_place(mt_gpu *gpu, const mt_spec *spec, mt_error *err)
+{
+    mt_status st = MT_OK;
+    size_t free_bytes = 0, total_bytes = 0;
+    mt_subject_memory *place = &gpu->parked[gpu->next_parked];
+    MT_TRY_CU(gpu->cuda.cuMemGetInfo(&free_bytes, &total_bytes), "free memory");
+    if (mt_reference_count(spec) == 1 || !gpu->subject.is_made || free_bytes < total_bytes / 2) {
+        mt_subjects_free(gpu);
+        return MT_OK;
+    }
+    mt_subject_free(gpu, place);
+    *place = gpu->subject;
+    gpu->subject = (mt_subject_memory){0};
+    gpu->next_parked = (gpu->next_parked + 1) % MT_PARKED_SUBJECTS;
+done:
+    return st;
+}
+
+/* Whether it was parked. What a variant of another combination wrote into it is made again, as after any variant. */
+static mt_status take_parked(mt_gpu *gpu, const mt_hash *key, bool *is_taken, mt_error *err)
+{
+    bool intact;
+    *is_taken = false;
+    for (size_t i = 0; i < MT_PARKED_SUBJECTS && !*is_taken; i++) {
+        mt_subject_memory *parked = &gpu->parked[i], current = gpu->subject;
+        if (!parked->is_made || strcmp(parked->key.hex, key->hex) != 0) continue;
+        gpu->subject = *parked;
+        *parked = current;
+        *is_taken = true;
+    }
+    return *is_taken ? mt_subject_check(gpu, &intact, err) : MT_OK;
+}
+
 mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stage_callback stage, void *context, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -311,12 +355,15 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     gpu->stage_context = context;
     MT_TRY(subject_key(request, &key, err));
     if (gpu->subject.is_made && strcmp(key.hex, gpu->subject.key.hex) == 0) return MT_OK;
+    bool is_taken;
+    MT_TRY(take_parked(gpu, &key, &is_taken, err));
+    if (is_taken) return MT_OK;
     int64_t start_ns = mt_clock_now_ns();
     mt_gpu_enter(gpu, MT_STAGE_PREPARE_INPUTS);
-    mt_subject_free(gpu, &gpu->subject);
+    MT_TRY(make_place(gpu, request->spec, err));
     MT_TRY(check_input_names(request, err));
     MT_TRY(mt_env_create(request->spec, request->shape, &gpu->facts, &env, err));
-    MT_TRY(mt_plan_reference(env, &plan, err));
+    MT_TRY(mt_plan_reference(env, request->combination, &plan, err));
     MT_TRY(subject_init(gpu, request, &plan, err));
     MT_TRY(load_support(gpu, request, err));
     MT_TRY(make_all(gpu, request, &plan, err));

@@ -30,7 +30,9 @@ typedef struct mt_subject_memory {
     const char *vacuous;     /* an output whose comparison can prove nothing; borrowed from the spec, NULL = none */
 } mt_subject_memory;
 
+enum { MT_PARKED_SUBJECTS = 7 };
 void mt_subject_free(mt_gpu *gpu, mt_subject_memory *subject);
+void mt_subjects_free(mt_gpu *gpu); /* the one at hand and those that are parked */
 
 /* The set of inputs for seed number `index` (< seed_count), made if it is not on the device now; every tensor that the plan uses is in it. A failing
  * generator is the session's error. */

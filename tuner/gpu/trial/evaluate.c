@@ -36,9 +36,10 @@ static mt_status make_tables(mt_gpu_trial *trial, mt_error *err)
     if (!trial->launches || !trial->is_prepared) return MT_FAIL(err, MT_ERR_NO_MEMORY, "launches");
     for (size_t i = 0; i < plan->launch_count; i++) {
         const mt_launch *from = plan->launches[i].from;
-        for (size_t k = 0; k < from->arg_count && from->phase == MT_LAUNCH_PREPARE; k++)
-            if (trial->spec->args[from->args[k]].kind == MT_ARG_TENSOR && trial->spec->args[from->args[k]].role == MT_ROLE_SCRATCH)
-                trial->is_prepared[from->args[k]] = true;
+        for (size_t k = 0; k < from->reached_count && from->phase == MT_LAUNCH_PREPARE; k++) {
+            const mt_arg *arg = &trial->spec->args[from->reached[k]];
+            if (arg->kind == MT_ARG_TENSOR && arg->role == MT_ROLE_SCRATCH) trial->is_prepared[from->reached[k]] = true;
+        }
     }
     return MT_OK;
 }

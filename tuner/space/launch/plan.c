@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/launch/plan_internal.h"
-#include "tuner/space/points/env.h"
+#include "tuner/space/points/reference.h"
 
 /* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };
@@ -192,18 +192,13 @@ static mt_status plan_launches(mt_planner *planner, const char *default_entry)
 
 static void mark_used(mt_planner *planner)
 {
-    const mt_spec *spec = planner->spec;
     for (size_t i = 0; i < planner->plan->launch_count; i++) {
         const mt_launch *from = planner->plan->launches[i].from;
-        for (size_t k = 0; k < from->arg_count; k++) {
-            size_t arg = from->args[k];
-            planner->plan->args[arg].used = true;
-            if (spec->args[arg].kind == MT_ARG_TENSORMAP) planner->plan->args[spec->args[arg].of].used = true;
-        }
+        for (size_t k = 0; k < from->reached_count; k++) planner->plan->args[from->reached[k]].used = true;
     }
 }
 
-/* Tensors first, because maps need theirs. Inputs and outputs exist for every variant, used or not. */
+/* Tensors first, because maps need theirs, and structs last. Inputs and outputs exist for every variant, used or not. */
 static mt_status plan_args(mt_planner *planner)
 {
     mt_status st = MT_OK;
@@ -213,7 +208,10 @@ static mt_status plan_args(mt_planner *planner)
         if (arg->kind == MT_ARG_TENSOR && (arg->role != MT_ROLE_SCRATCH || planner->plan->args[i].used)) MT_TRY(mt_planner_arg(planner, i));
     }
     for (size_t i = 0; i < spec->arg_count; i++) {
-        if (spec->args[i].kind != MT_ARG_TENSOR && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
+        if (spec->args[i].kind != MT_ARG_TENSOR && spec->args[i].kind != MT_ARG_STRUCT && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
+    }
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind == MT_ARG_STRUCT && planner->plan->args[i].used) MT_TRY(mt_planner_arg(planner, i));
     }
 done:
     return st;
@@ -275,24 +273,36 @@ done:
     return st;
 }
 
-static mt_status plan_reference(mt_planner *planner)
+/* In an environment of its own too, where it reads knobs. */
+static mt_status plan_reference(mt_planner *planner, size_t combination)
 {
     mt_status st;
+    mt_env *own = NULL;
+    mt_point point;
+    const mt_env *env = planner->env;
+    if (planner->spec->reference_knobs) {
+        mt_reference_point(planner->spec, combination, &point);
+        MT_TRY(mt_env_create(planner->spec, mt_env_shape(env), mt_env_facts(env), &own, planner->err));
+        MT_TRY(mt_env_set_point(own, &point, planner->err));
+        planner->env = own;
+    }
     MT_TRY(begin(planner));
     MT_TRY(choose(planner, reference_name));
     mark_used(planner);
     MT_TRY(plan_args(planner));
     MT_TRY(plan_launches(planner, planner->spec->reference));
 done:
+    planner->env = env;
+    mt_env_free(own);
     return st;
 }
 
-mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
+mt_status mt_plan_reference(const mt_env *env, size_t combination, mt_plan *plan, mt_error *err)
 {
     const mt_spec *spec = mt_env_spec(env);
     mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
     *plan = (mt_plan){ 0 };
-    mt_status st = spec->reference_is_default ? plan_default(env, plan, &planner.illegal, err) : plan_reference(&planner);
+    mt_status st = spec->reference_is_default ? plan_default(env, plan, &planner.illegal, err) : plan_reference(&planner, combination);
     if (planner.illegal) { /* nothing can be verified without it */
         st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference%s can't run for shape %s: %s", spec->path, spec->reference_is_default ? ", which is the default variant," : "", mt_env_shape(env)->name,
                      planner.illegal);
@@ -304,7 +314,10 @@ mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
 
 void mt_plan_free(mt_plan *plan)
 {
-    for (size_t i = 0; plan->args && i < plan->arg_count; i++) mt_free(plan->args[i].maps);
+    for (size_t i = 0; plan->args && i < plan->arg_count; i++) {
+        mt_free(plan->args[i].maps);
+        mt_free(plan->args[i].offsets);
+    }
     mt_free(plan->args);
     for (size_t i = 0; plan->launches && i < plan->launch_count; i++) mt_free(plan->launches[i].entry);
     mt_free(plan->launches);

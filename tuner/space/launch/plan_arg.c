@@ -1,4 +1,4 @@
-/* Arguments as numbers: tensors, arrays of tensor maps, scalars. */
+/* Arguments as numbers: tensors, arrays of tensor maps, scalars, structs. */
 #include <inttypes.h>
 
 #include "tuner/base/alloc.h"
@@ -174,11 +174,39 @@ done:
     return st;
 }
 
+/* ---- structs ---- */
+
+static uint64_t round_up(uint64_t bytes, uint64_t align)
+{
+    return (bytes + align - 1) / align * align;
+}
+
+/* As C lays out a struct of these fields. */
+static mt_status plan_struct(mt_planner *planner, size_t index)
+{
+    const mt_arg *arg = &planner->spec->args[index];
+    mt_plan_arg *planned = &planner->plan->args[index];
+    uint64_t end = 0;
+    planned->struct_align = arg->align ? (uint64_t)arg->align : 1;
+    planned->offsets = mt_alloc(arg->member_count, sizeof *planned->offsets);
+    if (!planned->offsets) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < arg->member_count; i++) {
+        const mt_plan_arg *member = &planner->plan->args[arg->members[i]];
+        uint64_t align = mt_plan_parameter_align(member);
+        if (align > planned->struct_align) planned->struct_align = align;
+        planned->offsets[i] = round_up(end, align);
+        end = planned->offsets[i] + mt_plan_parameter_bytes(member);
+    }
+    planned->struct_bytes = round_up(end, planned->struct_align);
+    return MT_OK;
+}
+
 mt_status mt_planner_arg(mt_planner *planner, size_t arg)
 {
     switch (planner->plan->args[arg].kind) {
     case MT_ARG_TENSOR: return plan_tensor(planner, arg);
     case MT_ARG_TENSORMAP: return plan_tensormap(planner, arg);
+    case MT_ARG_STRUCT: return plan_struct(planner, arg);
     default: return plan_scalar(planner, arg);
     }
 }

@@ -116,8 +116,14 @@ uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg)
     case MT_ARG_TENSOR: return 8;
     case MT_ARG_TENSORMAP: return 128 * arg->map_count;
     case MT_ARG_SCALAR: return mt_dtype_bytes(arg->scalar_dtype);
+    case MT_ARG_STRUCT: return arg->struct_bytes;
     }
     return 0;
+}
+
+uint64_t mt_plan_parameter_align(const mt_plan_arg *arg)
+{
+    return arg->kind == MT_ARG_TENSORMAP ? 64 : arg->kind == MT_ARG_STRUCT ? arg->struct_align : mt_plan_parameter_bytes(arg);
 }
 
 /* 4 KiB before CUDA 12.1; an unknown driver is taken for a new one. */
@@ -127,7 +133,7 @@ static char *check_parameters(const mt_plan *plan, const mt_plan_launch *launch,
     for (size_t i = 0; i < launch->from->arg_count; i++) {
         const mt_plan_arg *arg = &plan->args[launch->from->args[i]];
         uint64_t size = mt_plan_parameter_bytes(arg);
-        uint64_t align = arg->kind == MT_ARG_TENSORMAP ? 64 : size;
+        uint64_t align = mt_plan_parameter_align(arg);
         bytes = (bytes + align - 1) / align * align + size;
     }
     if (bytes <= limit) return NULL;

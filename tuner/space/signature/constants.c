@@ -24,8 +24,7 @@ static int64_t value_of_macro(const char *text, mt_code_word name)
     return found;
 }
 
-/* "[33*33]", "[VERTICES]", "[2][N]": the product of numbers; 0 where it is none. `at` stands behind the name. */
-static int64_t count_elements(const char *text, const char *at)
+int64_t mt_count_elements(const char *text, const char *at)
 {
     int64_t product = 1;
     for (mt_code_word word; (word = mt_code_next(&at)).length && *word.at != ';' && *word.at != ',';) {
@@ -61,7 +60,7 @@ static mt_status read_declaration(const char *text, const char *at, mt_constants
     if (name.length && type.length && !has_values && name.length < sizeof constant.name) {
         snprintf(constant.name, sizeof constant.name, "%.*s", (int)name.length, name.at);
         constant.dtype = mt_signature_dtype(mt_strbuf_text(&spelled), &constant.lanes);
-        constant.elements = count_elements(text, behind);
+        constant.elements = mt_count_elements(text, behind);
         mt_constant *added = MT_APPEND(constants->items, constants->count, constants->capacity);
         if (added) *added = constant;
         else st = mt_no_memory("source", err);

@@ -21,3 +21,6 @@ typedef struct mt_constants {
 
 /* Adds those of `source` to the list, which is zeroed before the first; mt_free(constants->items), also after an error. */
 mt_status mt_constants_read(const char *source, mt_constants *constants, mt_error *err);
+
+/* "[33*33]", "[VERTICES]", "[2][N]": the product of numbers, 1 without brackets; 0 where one is no number. `at` stands behind the name. */
+int64_t mt_count_elements(const char *text, const char *at);

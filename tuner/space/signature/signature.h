@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tuner/base/status.h"
 
@@ -13,6 +14,7 @@ typedef struct mt_parameter {
     const char *dtype;    /* as search spaces name it, "f32"; NULL = not one of them */
     int lanes;            /* 4 for float4; else 1 */
     int pointers;         /* how many */
+    int64_t elements;     /* of a struct's field: how many it is an array of, 1 if none, 0 if that can't be told */
     bool is_alias;        /* a typedef or a macro names the type; under conditions there may be others */
     bool is_const;        /* what it points to */
     bool is_read, is_written; /* of a pointer: whether the body reads or writes elements; both where it can't be told */

@@ -41,6 +41,15 @@ bool mt_declared_dtype(const mt_parameter *parameter, mt_dtype *dtype)
     return !parameter->is_alias && parameter->pointers <= 1 && parameter->dtype && mt_dtype_from_name(parameter->dtype, dtype);
 }
 
+/* In a struct, which is the variants' too, or by a map. */
+static bool reaches_inside(const mt_launch *launch, size_t arg)
+{
+    bool is_reached = false;
+    for (size_t i = 0; i < launch->reached_count; i++) is_reached = is_reached || launch->reached[i] == arg;
+    for (size_t i = 0; i < launch->arg_count; i++) is_reached = is_reached && launch->args[i] != arg;
+    return is_reached;
+}
+
 mt_dtype mt_declared_reference_dtype(const mt_declared *declared, const mt_spec *spec, size_t arg, mt_dtype own)
 {
     for (size_t i = 0; i < spec->launch_count; i++) {
@@ -48,6 +57,7 @@ mt_dtype mt_declared_reference_dtype(const mt_declared *declared, const mt_spec 
         const char *entry = launch->entry ? launch->entry : spec->reference;
         if (!launch->algorithm || strcmp(launch->algorithm, "reference") != 0 || !entry) continue;
         const mt_signature *kernel = mt_declared_kernel(declared, entry, NULL);
+        if (reaches_inside(launch, arg)) return own;
         for (size_t k = 0; kernel && kernel->parameter_count == launch->arg_count && k < launch->arg_count; k++) {
             mt_dtype said;
             if (launch->args[k] != arg || !mt_declared_dtype(&kernel->parameters[k], &said)) continue;

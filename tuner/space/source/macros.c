@@ -9,7 +9,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/space/source/macros_internal.h"
 #include "tuner/space/source/option_words.h"
-#include "tuner/space/points/env.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/base/text.h"
 
 /* ---- the list ---- */
@@ -195,14 +195,16 @@ done:
     return st;
 }
 
-static mt_status set_defaults(mt_env *env, const mt_spec *spec, mt_error *err)
+static mt_status set_knobs(mt_env *env, const mt_spec *spec, size_t combination, mt_error *err)
 {
+    mt_point read;
     if (spec->reference_is_default) return mt_env_set_default(env, err);
-    for (size_t i = 0; i < spec->param_count; i++) mt_env_set_knob(env, i, i == 0 ? 0 : (int)spec->params[i].default_level);
+    mt_reference_point(spec, combination, &read);
+    for (size_t i = 0; i < spec->param_count; i++) mt_env_set_knob(env, i, read.level[i] != MT_INACTIVE ? read.level[i] : i == 0 ? 0 : (int)spec->params[i].default_level);
     return MT_OK;
 }
 
-mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err)
+mt_status mt_options_support(const mt_env *env, const mt_workload *workload, size_t combination, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_spec *spec = mt_env_spec(env);
@@ -210,7 +212,7 @@ mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_
     mt_env *defaults = NULL; /* of its own: the caller's point stays */
     *options = (mt_options){ 0 };
     MT_TRY(mt_env_create(spec, shape, mt_env_facts(env), &defaults, err));
-    MT_TRY(set_defaults(defaults, spec, err));
+    MT_TRY(set_knobs(defaults, spec, combination, err));
     MT_TRY(add_knobs(defaults, options, err));
     for (size_t i = 0; i < shape->setting_count; i++) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
     for (size_t i = 0; i < workload->setting_count; i++) MT_TRY(add_setting("WORKLOAD_", &workload->settings[i], options, err));

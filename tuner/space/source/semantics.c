@@ -72,6 +72,10 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
         mt_strbuf_addf(line, " literal=%.17g", arg->literal);
         add_expr(line, "value", &arg->value);
         break;
+    case MT_ARG_STRUCT:
+        mt_strbuf_addf(line, " align=%lld members=", (long long)arg->align);
+        for (size_t i = 0; i < arg->member_count; i++) mt_strbuf_addf(line, "%s%s", i ? "," : "", spec->args[arg->members[i]].name);
+        break;
     }
 }
 
@@ -137,6 +141,8 @@ char *mt_spec_semantics(const mt_spec *spec)
     mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : spec->reference_is_default ? "default" : "file");
     if (spec->reference_is_default) add_default(spec, &line, &all);
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
+    for (size_t i = 0; i < spec->param_count; i++)
+        if (spec->reference_knobs >> i & 1) mt_strbuf_addf(&line, " reads=%s", spec->params[i].name);
     add_expr(&line, "per", &spec->per);
     mt_free(options);
     add_line(&all, &line);

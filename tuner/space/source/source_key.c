@@ -7,6 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/source/option_words.h"
 #include "tuner/space/source/semantics.h"
 
@@ -32,8 +33,13 @@ static mt_status add_contents(const char *path, mt_place place, const char *wher
 static mt_status add_files(const mt_spec *spec, mt_strbuf *text, mt_error *err)
 {
     mt_strbuf where = {0};
+    char *path = NULL;
     mt_status st = MT_OK;
-    if (spec->reference_file) MT_TRY(add_contents(spec->reference_file, mt_spec_place(spec, spec->reference_line), "kernel] reference", "expected", text, err));
+    for (size_t i = 0; spec->reference_file && i < mt_reference_count(spec); i++) {
+        mt_free(path);
+        MT_TRY(mt_reference_file(spec, i, &path, err));
+        MT_TRY(add_contents(path, mt_spec_place(spec, spec->reference_line), "kernel] reference", "expected", text, err));
+    }
     for (size_t i = 0; i < spec->arg_count; i++) {
         const mt_arg *arg = &spec->args[i];
         if (!arg->init_file) continue;
@@ -42,6 +48,7 @@ static mt_status add_files(const mt_spec *spec, mt_strbuf *text, mt_error *err)
         MT_TRY(add_contents(arg->init_file, mt_spec_place(spec, arg->line), mt_strbuf_text(&where), arg->name, text, err));
     }
 done:
+    mt_free(path);
     mt_strbuf_free(&where);
     return st;
 }

@@ -69,7 +69,7 @@ typedef struct mt_constraint {
     mt_expr expr;
 } mt_constraint;
 
-typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;
+typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR, MT_ARG_STRUCT } mt_arg_kind;
 /* How many bytes a tensor map may swizzle; 0 = none. */
 static inline bool mt_swizzle_exists(int64_t bytes)
 {
@@ -78,6 +78,10 @@ static inline bool mt_swizzle_exists(int64_t bytes)
 
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
 typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP, MT_INIT_FILE } mt_init_kind;
+
+bool mt_is_texture(const char *word); /* of a type, or a kind of argument: it says texture or surface */
+/* What a file, or a kernel, is told that has some. */
+#define MT_NO_TEXTURES "there are no textures and surfaces: expected a tensor, which the kernel reads by a `const float *__restrict__` (the same cache), or a tensormap where it wants borders filled"
 
 /* What a scalar of dtype u8 was written as. */
 typedef enum mt_byte_type { MT_BYTE_NONE, MT_BYTE_BOOL, MT_BYTE_E4M3, MT_BYTE_E5M2 } mt_byte_type;
@@ -120,6 +124,10 @@ typedef struct mt_arg {
     mt_byte_type byte_type;
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
+    /* struct */
+    size_t *members;          /* indices of arguments, in the order of its fields; structs among them stand above it */
+    size_t member_count;
+    int64_t align;            /* at least so many bytes; 0 = as its fields */
     int line;
 } mt_arg;
 bool mt_arg_is_output(const mt_arg *arg); /* a tensor of role out or inout */
@@ -135,6 +143,8 @@ typedef struct mt_launch {
     char *entry;          /* NULL = the algorithm's */
     size_t *args;         /* indices into spec args */
     size_t arg_count;
+    size_t *reached;      /* args, and what they are made of: tensors of maps, fields of structs */
+    size_t reached_count;
     mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
     mt_expr smem, carveout, when;      /* program NULL = absent */
     mt_expr repeat;                    /* times that it is made, one after the other; program NULL = once */
@@ -165,6 +175,7 @@ typedef struct mt_spec {
     char *reference;      /* entry name, or NULL: reference_file or reference_is_default is set */
     char *reference_file; /* .npy with the expected first output */
     bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
+    uint64_t reference_knobs; /* bits of params whose values decide what is right: the reference runs once for each combination (tuner/space/points/reference.h) */
     int source_line, reference_line; /* of the keys, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
     mt_expr per;          /* units of work of one run: all times are of one unit; program NULL = the whole run */

@@ -250,7 +250,7 @@ mt_status mt_parse_swizzle(mt_reader *reader, const mt_key_rule *rule, const mt_
 
 static mt_rule_set rules_of(mt_arg_kind kind)
 {
-    return kind == MT_ARG_TENSOR ? MT_RULES_TENSOR : kind == MT_ARG_TENSORMAP ? MT_RULES_TENSORMAP : MT_RULES_SCALAR;
+    return kind == MT_ARG_TENSOR ? MT_RULES_TENSOR : kind == MT_ARG_TENSORMAP ? MT_RULES_TENSORMAP : kind == MT_ARG_STRUCT ? MT_RULES_STRUCT : MT_RULES_SCALAR;
 }
 
 /* `kind` decides which keys are known, so it is looked at before the rest. */
@@ -259,7 +259,7 @@ static mt_status find_kind(mt_reader *reader, const mt_ini_section *section, mt_
     size_t count;
     const mt_key_rule *kind = mt_rules(MT_RULES_TENSOR, &count);
     const mt_ini_entry *entry = mt_ini_find(section, "kind");
-    if (!entry) return mt_reader_fail(reader, err, section->line, "[arg %s] has no `kind`: expected kind = tensor, tensormap or scalar",
+    if (!entry) return mt_reader_fail(reader, err, section->line, "[arg %s] has no `kind`: expected kind = tensor, tensormap, scalar or struct",
                                       section->name);
     char *value = mt_ini_unquote(entry->value);
     if (!value) return mt_reader_no_memory(reader, err);

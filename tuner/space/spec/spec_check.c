@@ -104,7 +104,9 @@ static uint64_t knobs_of_list(const mt_spec *spec, const mt_expr_list *list)
 
 uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 {
-    return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
+    uint64_t of_members = 0;
+    for (size_t i = 0; i < arg->member_count; i++) of_members |= mt_scope_knobs_of_arg(spec, &spec->args[arg->members[i]]);
+    return of_members | knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
                                                                                                                                    &arg->box) |
            mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->swizzle) | mt_scope_knobs(spec, &arg->value) |
            mt_scope_knobs_of_text(spec, arg->dtype_text);
@@ -227,30 +229,28 @@ done:
 
 /* ---- launches ---- */
 
+static const char *const without_a_variant = "the reference runs without a variant, unless `reads_knobs` of [kernel] names these knobs";
+
 static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
     if (spec->reference_is_default) {
         return mt_reader_fail(reader, err, launch->line, "[launch reference %d] beside reference = default: expected none, the default variant runs by its own launches", launch->number);
     }
-    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch),
-                                "the reference runs without a variant", err);
+    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch) & ~spec->reference_knobs, without_a_variant, err);
     for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {
         const mt_arg *arg = &spec->args[launch->args[i]];
         char what[160];
         snprintf(what, sizeof what, "[arg %s] of [launch reference]", arg->name);
-        st = refuse_knobs(reader, launch->line, what, mt_scope_knobs_of_arg(spec, arg), "the reference runs without a variant", err);
+        st = refuse_knobs(reader, launch->line, what, mt_scope_knobs_of_arg(spec, arg) & ~spec->reference_knobs, without_a_variant, err);
     }
     return st;
 }
 
 static bool takes_output(const mt_spec *spec, const mt_launch *launch)
 {
-    for (size_t i = 0; i < launch->arg_count; i++) {
-        const mt_arg *arg = &spec->args[launch->args[i]];
-        if (arg->kind == MT_ARG_TENSORMAP) arg = &spec->args[arg->of];
-        if (mt_arg_is_output(arg)) return true;
-    }
+    for (size_t i = 0; i < launch->reached_count; i++)
+        if (mt_arg_is_output(&spec->args[launch->reached[i]])) return true;
     return false;
 }
 
@@ -321,8 +321,13 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         MT_TRY(mt_scope_check_text(reader, spec->algorithms[i].entry_line, spec->algorithms[i].entry, err));
     }
     for (size_t i = 0; i < spec->launch_count; i++) MT_TRY(mt_scope_check_text(reader, spec->launches[i].entry_line, spec->launches[i].entry, err));
-    MT_TRY(mt_scope_check_text(reader, spec->reference_line, spec->reference, err));
-    st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, spec->reference), "the reference runs without a variant", err);
+    const char *reference = spec->reference ? spec->reference : spec->reference_file;
+    MT_TRY(mt_scope_check_text(reader, spec->reference_line, reference, err));
+    for (const char *at = spec->reference_file; at && (at = strstr(at, "${")) != NULL; at += 2) {
+        uint64_t knob = mt_scope_knobs_of_text(spec, at);
+        if (!knob) return mt_reader_fail(reader, err, spec->reference_line, "reference = file:%s: expected ${NAME} of knobs alone, which reads_knobs names", spec->reference_file);
+    }
+    st = refuse_knobs(reader, spec->reference_line, "reference", mt_scope_knobs_of_text(spec, reference) & ~spec->reference_knobs, without_a_variant, err);
 done:
     return st;
 }

@@ -57,13 +57,14 @@ static void free_arg(mt_arg *arg)
     mt_expr_list_free(&arg->strides);
     mt_expr_list_free(&arg->box);
     mt_expr_free(&arg->value);
+    mt_free(arg->members);
 }
 
 static void free_launches(mt_launch *launches, size_t count)
 {
     for (size_t i = 0; launches && i < count; i++) {
         mt_launch *launch = &launches[i];
-        MT_FREE_EACH(launch->algorithm, launch->entry, launch->args);
+        MT_FREE_EACH(launch->algorithm, launch->entry, launch->args, launch->reached);
         mt_expr_list_free(&launch->grid);
         mt_expr_list_free(&launch->block);
         mt_expr_list_free(&launch->cluster);

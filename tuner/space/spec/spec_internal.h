@@ -35,7 +35,7 @@ mt_status mt_reader_no_memory(const mt_reader *reader, mt_error *err);
 char *mt_reader_resolve(const mt_reader *reader, int line, const char *name);
 /* Replaces the short forms in *ini by the sections that they stand for (spec_short.c). */
 mt_status mt_write_out_short_forms(mt_reader *reader, mt_ini *ini, mt_error *err);
-/* `i32(N)`: a scalar that stands in a launch's args. */
+/* `i32(N)`: a scalar that stands in a launch's args, or among a struct's members. */
 bool mt_is_literal_arg(const char *text);
 /* Writes ", did you mean `x`?" or "; expected one of a, b, c" into out; returns out. */
 const char *mt_reader_suggest(const char *word, const char *const *known, size_t count, char *out, size_t size);
@@ -49,7 +49,7 @@ typedef mt_status (*mt_key_parser)(mt_reader *reader, const mt_key_rule *rule, c
 
 typedef enum mt_rule_set {
     MT_RULES_KERNEL, MT_RULES_TUNE, MT_RULES_SHAPE, MT_RULES_WORKLOAD, MT_RULES_ALGORITHM, MT_RULES_PARAM, MT_RULES_CONSTRAINT,
-    MT_RULES_TENSOR, MT_RULES_TENSORMAP, MT_RULES_SCALAR, MT_RULES_LAUNCH, MT_RULES_MODEL, MT_RULES_COUNT
+    MT_RULES_TENSOR, MT_RULES_TENSORMAP, MT_RULES_SCALAR, MT_RULES_STRUCT, MT_RULES_LAUNCH, MT_RULES_MODEL, MT_RULES_COUNT
 } mt_rule_set;
 
 /* Keys that name things come first; expressions need the names and are read in a second pass. */
@@ -144,10 +144,16 @@ mt_status mt_parse_of(mt_reader *, const mt_key_rule *, const mt_ini_entry *, co
 mt_status mt_parse_for(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 /* spec_scalar.c */
 mt_byte_type mt_byte_type_of(const char *name); /* NONE: it is another dtype, or none */
-#define MT_NO_TEXTURES "there are no textures and surfaces: expected a tensor, which the kernel reads by a `const float *__restrict__` (the same cache), or a tensormap where it wants borders filled"
-bool mt_is_texture(const char *word); /* a kind or a dtype that somebody takes for one */
 mt_status mt_parse_scalar_dtype(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_scalar_value(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
+/* Names of arguments, separated by commas, as their indices; *args is the caller's to free. */
+mt_status mt_read_arg_list(mt_reader *reader, const mt_ini_entry *entry, const char *value, size_t **args, size_t *arg_count, mt_error *err);
+/* spec_struct.c: members with each array (f32[3](0, 0, 1)) as its elements; *text is NULL after an error, else mt_free. */
+mt_status mt_members_written_out(mt_reader *reader, const char *value, int line, char **text, mt_error *err);
+bool mt_is_member(const mt_spec *spec, const mt_arg *arg); /* of some struct */
+mt_status mt_launch_reach(mt_reader *reader, mt_launch *launch, mt_error *err); /* fills launch->reached; its args are known */
+mt_status mt_parse_reads_knobs(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *); /* uint64_t, a mask of knobs */
+mt_status mt_parse_members(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_launch_args(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 
 /* spec_setting.c: settings[index] has its name; the ones in front of it may be read. */

@@ -269,6 +269,15 @@ static void add_scalar(mt_strbuf *out, const mt_arg *arg)
     mt_strbuf_addf(out, "%.17g", arg->literal); /* the tool never leaves the C locale */
 }
 
+static void add_struct(mt_strbuf *out, const mt_arg *arg)
+{
+    add_text(out, "kind", "struct");
+    if (arg->align) add_int(out, "align", arg->align);
+    begin_list(out, "members");
+    for (size_t i = 0; i < arg->member_count; i++) mt_strbuf_addf(out, "%s%zu", i ? "," : "", arg->members[i]);
+    end_list(out);
+}
+
 static void add_args(mt_strbuf *out, const mt_spec *spec)
 {
     begin_list(out, "args");
@@ -278,6 +287,7 @@ static void add_args(mt_strbuf *out, const mt_spec *spec)
         add_text(out, "name", arg->name);
         if (arg->kind == MT_ARG_TENSOR) add_tensor(out, arg);
         else if (arg->kind == MT_ARG_TENSORMAP) add_tensormap(out, arg);
+        else if (arg->kind == MT_ARG_STRUCT) add_struct(out, arg);
         else add_scalar(out, arg);
         end_object(out);
     }

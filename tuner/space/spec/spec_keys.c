@@ -12,7 +12,7 @@ const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shap
 static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
 static const mt_choice l2_states[] = { { "cold", MT_L2_COLD }, { "warm", MT_L2_WARM }, { NULL, 0 } };
 static const mt_choice objectives[] = { { "time", MT_OBJECTIVE_TIME }, { "energy", MT_OBJECTIVE_ENERGY }, { "edp", MT_OBJECTIVE_EDP }, { NULL, 0 } };
-static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { NULL, 0 } };
+static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { "struct", MT_ARG_STRUCT }, { NULL, 0 } };
 static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT }, { "inout", MT_ROLE_INOUT }, { "scratch", MT_ROLE_SCRATCH },
                                    { NULL, 0 } };
 static const mt_choice orders[] = { { "fixed", 0 }, { "any", 1 }, { NULL, 0 } };
@@ -29,6 +29,7 @@ static const mt_range above_zero = { 0, 1e6, true };
 static const mt_range rank_1_to_8 = { 1, MT_MAX_RANK, false };
 static const mt_range rank_1_to_5 = { 1, MT_TENSORMAP_RANK, false };
 static const mt_range rank_0_to_4 = { 0, MT_TENSORMAP_RANK - 1, false };
+static const mt_range alignment = { 1, 256, false };
 static const mt_range up_to_3 = { 1, 3, false };
 
 #define NAMES(type, key, parser, field, detail) { key, parser, offsetof(type, field), MT_PASS_NAMES, false, detail }
@@ -45,6 +46,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
     LATER(mt_spec, "per", mt_parse_int_expr, per, NULL),
+    LATER(mt_spec, "reads_knobs", mt_parse_reads_knobs, reference_knobs, NULL),
 };
 static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "strategy", mt_parse_identifier, strategy, NULL),
@@ -114,6 +116,11 @@ static const mt_key_rule scalar_rules[] = {
     NEEDED(mt_arg, "dtype", mt_parse_scalar_dtype, dtype_text, NULL),
     NEEDED_LATER(mt_arg, "value", mt_parse_scalar_value, value, NULL),
 };
+static const mt_key_rule struct_rules[] = {
+    NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
+    NAMES(mt_arg, "align", mt_parse_int64, align, &alignment),
+    NEEDED_LATER(mt_arg, "members", mt_parse_members, members, NULL),
+};
 static const mt_key_rule launch_rules[] = { /* [launch], [prepare] and [finish] */
     NAMES(mt_launch, "entry", mt_parse_entry, entry, NULL),
     NAMES(mt_launch, "cooperative", mt_parse_bool, cooperative, NULL),
@@ -155,6 +162,7 @@ static const struct {
     [MT_RULES_TENSOR] = SET("[arg] of kind tensor", tensor_rules),
     [MT_RULES_TENSORMAP] = SET("[arg] of kind tensormap", tensormap_rules),
     [MT_RULES_SCALAR] = SET("[arg] of kind scalar", scalar_rules),
+    [MT_RULES_STRUCT] = SET("[arg] of kind struct", struct_rules),
     [MT_RULES_LAUNCH] = SET("[launch], [prepare] or [finish]", launch_rules),
     [MT_RULES_MODEL] = SET("[model]", model_rules),
 };
@@ -189,7 +197,7 @@ mt_status mt_rules_refuse_former(mt_reader *reader, const mt_ini_section *sectio
 static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_rule_set set, mt_error *err)
 {
     /* A key of another kind of argument is known, but not here: say that rather than guess. */
-    for (mt_rule_set other = MT_RULES_TENSOR; other <= MT_RULES_SCALAR && set >= MT_RULES_TENSOR && set <= MT_RULES_SCALAR; other++) {
+    for (mt_rule_set other = MT_RULES_TENSOR; other <= MT_RULES_STRUCT && set >= MT_RULES_TENSOR && set <= MT_RULES_STRUCT; other++) {
         if (other != set && set_has(other, entry->key)) {
             return mt_reader_fail(reader, err, entry->line, "key `%s` belongs in %s, this is %s", entry->key, sets[other].title,
                                   sets[set].title);

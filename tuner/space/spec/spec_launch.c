@@ -15,37 +15,43 @@ const char *const mt_launch_phase_names[MT_LAUNCH_PHASES] = { "prepare", "launch
 
 /* ---- args ---- */
 
-static mt_status unknown_arg(mt_reader *reader, int line, const char *name, mt_error *err)
+static mt_status unknown_arg(mt_reader *reader, const mt_ini_entry *entry, const char *name, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
     const char *known[64];
     char hint[1024];
     size_t count = 0;
     for (; count < spec->arg_count && count < 64; count++) known[count] = spec->args[count].name;
-    if (!*name) return mt_reader_fail(reader, err, line, "args has an empty name between commas");
-    return mt_reader_fail(reader, err, line, "args: no [arg %s]%s", name, mt_reader_suggest(name, known, count, hint, sizeof hint));
+    if (!*name) return mt_reader_fail(reader, err, entry->line, "%s has an empty name between commas", entry->key);
+    return mt_reader_fail(reader, err, entry->line, "%s: no [arg %s]%s", entry->key, name, mt_reader_suggest(name, known, count, hint, sizeof hint));
+}
+
+mt_status mt_read_arg_list(mt_reader *reader, const mt_ini_entry *entry, const char *value, size_t **args, size_t *arg_count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    char **items = NULL;
+    size_t count = 0;
+    MT_TRY(mt_split(value, &items, &count, err));
+    *args = mt_alloc(count, sizeof **args);
+    if (!*args) st = mt_reader_no_memory(reader, err);
+    for (size_t i = 0; st == MT_OK && i < count; i++) {
+        size_t arg = 0;
+        while (arg < spec->arg_count && strcmp(spec->args[arg].name, items[i]) != 0) arg++;
+        if (arg == spec->arg_count) st = unknown_arg(reader, entry, items[i], err);
+        (*args)[(*arg_count)++] = arg;
+    }
+done:
+    mt_strings_free(items, count);
+    return st;
 }
 
 mt_status mt_parse_launch_args(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
                                mt_error *err)
 {
-    mt_status st = MT_OK;
-    const mt_spec *spec = reader->spec;
     mt_launch *launch = object;
-    char **items = NULL;
-    size_t count = 0;
-    MT_TRY(mt_split(value, &items, &count, err));
-    launch->args = mt_alloc(count, sizeof *launch->args);
-    if (!launch->args) st = mt_reader_no_memory(reader, err);
-    for (size_t i = 0; st == MT_OK && i < count; i++) {
-        size_t arg = 0;
-        while (arg < spec->arg_count && strcmp(spec->args[arg].name, items[i]) != 0) arg++;
-        if (arg == spec->arg_count) st = unknown_arg(reader, entry->line, items[i], err);
-        launch->args[launch->arg_count++] = arg;
-    }
-done:
-    mt_strings_free(items, count);
-    return st;
+    mt_status st = mt_read_arg_list(reader, entry, value, &launch->args, &launch->arg_count, err);
+    return st == MT_OK ? mt_launch_reach(reader, launch, err) : st;
 }
 
 /* ---- the section's own name ---- */
@@ -143,11 +149,12 @@ static const mt_arg *first_output(const mt_spec *spec)
     return NULL;
 }
 
-/* What a reference takes: logical arguments. What depends on knobs is a variant's own. */
+/* What a reference takes: logical arguments, and those in structs with their structs. What depends on knobs is a variant's own. */
 static bool reference_takes(const mt_spec *spec, const mt_arg *arg)
 {
+    if (mt_is_member(spec, arg)) return false;
     if (arg->kind == MT_ARG_TENSOR) return arg->role != MT_ROLE_SCRATCH;
-    return arg->kind == MT_ARG_SCALAR && !mt_is_literal_arg(arg->name) && mt_scope_knobs(spec, &arg->value) == 0 && mt_scope_knobs_of_text(spec, arg->dtype_text) == 0;
+    return arg->kind != MT_ARG_TENSORMAP && !mt_is_literal_arg(arg->name) && mt_scope_knobs_of_arg(spec, arg) == 0;
 }
 
 static mt_status one_expr_list(mt_reader *reader, int line, const char *text, mt_expr_list *list, mt_error *err)
@@ -176,6 +183,7 @@ static mt_status make_reference_launch(mt_reader *reader, const mt_arg *output, 
     for (size_t i = 0; i < spec->arg_count; i++) {
         if (reference_takes(spec, &spec->args[i])) launch->args[launch->arg_count++] = i;
     }
+    MT_TRY(mt_launch_reach(reader, launch, err));
     MT_TRY(one_expr_list(reader, output->line, mt_strbuf_text(&grid), &launch->grid, err));
     MT_TRY(one_expr_list(reader, output->line, "256", &launch->block, err));
 done:

@@ -171,6 +171,7 @@ static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const c
     else if (strchr(item, '^')) advice = "expected powers of one base, 2^5..2^10, that fit into 64 bits";
     else if (strstr(item, "..") || strstr(item, "range(")) advice = "expected a..b, or a..b step s with a step of at least 1";
     else if (strchr(item, ' ')) advice = "expected commas between values";
+    else if (*item == '-') advice = "expected quotes around an option: \"-O3\"";
     return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; %s", item, advice);
 }
 
@@ -474,5 +475,30 @@ mt_status mt_read_conditions(mt_reader *reader, mt_error *err)
     }
     MT_TRY(read_constraints(reader, err));
 done:
+    return st;
+}
+
+/* ---- knobs that the reference reads ---- */
+
+mt_status mt_parse_reads_knobs(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    enum { MOST = 64 };
+    mt_spec *spec = object;
+    char **names = NULL, hint[512];
+    const char *known[MT_MAX_PARAMS];
+    size_t count = 0, combinations = 1;
+    mt_status st = mt_split(value, &names, &count, err);
+    for (size_t i = 0; i < spec->param_count; i++) known[i] = spec->params[i].name;
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
+        size_t knob = 0;
+        while (knob < spec->param_count && strcmp(known[knob], names[i]) != 0) knob++;
+        if (knob == spec->param_count) st = mt_reader_fail(reader, err, entry->line, "reads_knobs: `%s` is no knob%s", names[i], mt_reader_suggest(names[i], known, spec->param_count, hint, sizeof hint));
+        else if (!(spec->reference_knobs >> knob & 1) && (combinations *= spec->params[knob].value_count) > MOST)
+            st = mt_reader_fail(reader, err, entry->line, "reads_knobs = %s: these knobs have more than %d combinations, and each is a reference of its own", value, MOST);
+        else spec->reference_knobs |= UINT64_C(1) << knob;
+    }
+    if (st == MT_OK && spec->reference_is_default)
+        st = mt_reader_fail(reader, err, entry->line, "reads_knobs beside reference = default, which has one output: expected a reference with a name, or file:PATH.npy");
+    mt_strings_free(names, count);
     return st;
 }

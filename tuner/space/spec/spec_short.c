@@ -144,7 +144,7 @@ static const char *tensor_key(const char *from, const char *to)
 
 static mt_status bad_arg(const mt_short *all, const mt_ini_entry *entry, const char *what, mt_error *err)
 {
-    return mt_reader_fail(all->reader, err, entry->line, "%s = %s: %s; expected ROLE DTYPE [SHAPE] INIT, such as in f32 [M, N] normal(0, 1), or scalar DTYPE VALUE, such as scalar i32 N",
+    return mt_reader_fail(all->reader, err, entry->line, "%s = %s: %s; expected ROLE DTYPE [SHAPE] INIT, such as in f32 [M, N] normal(0, 1), scalar DTYPE VALUE, such as scalar i32 N, or struct MEMBER, …",
                           entry->key, entry->value, what);
 }
 
@@ -164,11 +164,38 @@ static mt_status write_tensor_rest(mt_short *all, const mt_ini_entry *entry, con
     return st;
 }
 
+/* Arrays among the members become their elements. */
+static mt_status add_members(mt_short *all, const char *value, int line, mt_error *err)
+{
+    char *members;
+    mt_status st = mt_members_written_out(all->reader, value, line, &members, err);
+    if (st == MT_OK) st = mt_ini_add_entry(&all->out, "members", members, line, err);
+    mt_free(members);
+    return st;
+}
+
+/* NAME = struct MEMBERS align BYTES */
+static mt_status write_struct(mt_short *all, const mt_ini_entry *entry, const char *members, mt_error *err)
+{
+    mt_status st;
+    const char *align = find_word(members, "align");
+    char *text = mt_strndup(members, align ? (size_t)(align - members) : strlen(members));
+    if (!text) return mt_reader_no_memory(all->reader, err);
+    MT_TRY(mt_ini_add_section(&all->out, "arg", entry->key, entry->line, err));
+    MT_TRY(mt_ini_add_entry(&all->out, "kind", "struct", entry->line, err));
+    MT_TRY(add_members(all, text, entry->line, err));
+    if (align) MT_TRY(add_cut(all, "align", align + strlen("align"), align + strlen(align), entry->line, err));
+done:
+    mt_free(text);
+    return st;
+}
+
 static mt_status write_arg(mt_short *all, const mt_ini_entry *entry, mt_error *err)
 {
     mt_status st = MT_OK;
     const char *at = entry->value, *role, *role_end, *dtype, *dtype_end, *shape, *shape_end;
-    if (!next_word(&at, &role, &role_end) || !next_word(&at, &dtype, &dtype_end)) return bad_arg(all, entry, "it has too few words", err);
+    if (next_word(&at, &role, &role_end) && is_word(role, role_end, "struct")) return write_struct(all, entry, at, err);
+    if (role_end == role || !next_word(&at, &dtype, &dtype_end)) return bad_arg(all, entry, "it has too few words", err);
     MT_TRY(mt_ini_add_section(&all->out, "arg", entry->key, entry->line, err));
     bool is_scalar = is_word(role, role_end, "scalar");
     MT_TRY(mt_ini_add_entry(&all->out, "kind", is_scalar ? "scalar" : "tensor", entry->line, err));
@@ -185,7 +212,7 @@ done:
     return st;
 }
 
-/* ---- literals in a launch's args ---- */
+/* ---- literals in a launch's args and a struct's members ---- */
 
 bool mt_is_literal_arg(const char *text)
 {
@@ -228,7 +255,7 @@ static mt_status write_literals(mt_short *all, mt_error *err)
         const mt_ini_section *section = &all->out.sections[i];
         bool is_launch = false;
         for (size_t phase = 0; phase < MT_LAUNCH_PHASES; phase++) is_launch = is_launch || strcmp(section->kind, mt_launch_phase_names[phase]) == 0;
-        const mt_ini_entry *args = is_launch ? mt_ini_find(section, "args") : NULL;
+        const mt_ini_entry *args = is_launch ? mt_ini_find(section, "args") : strcmp(section->kind, "arg") == 0 ? mt_ini_find(section, "members") : NULL;
         char **items = NULL;
         size_t count = 0;
         if (args) st = mt_split(args->value, &items, &count, err);
@@ -259,8 +286,11 @@ static mt_status write_lines(mt_short *all, const mt_ini_section *section, mt_er
 static mt_status copy_section(mt_short *all, const mt_ini_section *section, mt_error *err)
 {
     mt_status st = mt_ini_add_section(&all->out, section->kind, section->name, section->line, err);
-    for (size_t i = 0; st == MT_OK && i < section->entry_count; i++)
-        st = mt_ini_add_entry(&all->out, section->entries[i].key, section->entries[i].value, section->entries[i].line, err);
+    for (size_t i = 0; st == MT_OK && i < section->entry_count; i++) {
+        const mt_ini_entry *entry = &section->entries[i];
+        bool are_members = strcmp(section->kind, "arg") == 0 && strcmp(entry->key, "members") == 0;
+        st = are_members ? add_members(all, entry->value, entry->line, err) : mt_ini_add_entry(&all->out, entry->key, entry->value, entry->line, err);
+    }
     return st;
 }
 

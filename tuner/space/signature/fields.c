@@ -1,0 +1,99 @@
+#include "tuner/space/signature/fields.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_code.h"
+
+enum { MOST_WORDS = 16 };
+
+/* Behind the bracket that opens the fields of `struct type {` or `typedef struct … { … } type;`. NULL: there is none. */
+static const char *find_body(const char *code, const char *type)
+{
+    for (const char *at = code;;) {
+        mt_code_word word = mt_code_next(&at), named = {0};
+        if (!word.length) return NULL;
+        if (!mt_code_is(word, "struct")) continue;
+        const char *look = at;
+        while ((word = mt_code_next(&look)).length && !strchr("{;,)=*&:", *word.at)) {
+            if (*word.at == '(') mt_code_skip(&look, '(', ')');
+            else if (mt_code_is_name(word)) named = word;
+        }
+        if (!mt_code_is(word, "{")) continue;
+        const char *body = look, *behind = look;
+        mt_code_skip(&behind, '{', '}');
+        if ((named.length && mt_code_is(named, type)) || mt_code_is(mt_code_next(&behind), type)) return body;
+    }
+}
+
+static mt_status add_field(const char *source, const mt_code_word *base, size_t base_count, bool is_const, mt_code_word name, int pointers, const char *behind, mt_signature *fields, mt_error *err)
+{
+    const char *look = behind;
+    mt_strbuf type = {0};
+    for (size_t i = 0; i < base_count; i++) mt_strbuf_addf(&type, "%s%.*s", i ? " " : "", (int)base[i].length, base[i].at);
+    mt_parameter *added = MT_APPEND(fields->parameters, fields->parameter_count, fields->parameter_capacity);
+    if (added) *added = (mt_parameter){.name = mt_strndup(name.at, name.length), .type = mt_strbuf_take(&type), .pointers = pointers, .is_const = is_const, .elements = *mt_code_next(&look).at == '[' ? mt_count_elements(source, behind) : 1};
+    mt_strbuf_free(&type);
+    if (!added || !added->name || !added->type) return mt_no_memory("fields", err);
+    added->dtype = mt_signature_dtype(added->type, &added->lanes);
+    return MT_OK;
+}
+
+/* "const float *x, *y;": *at stands at its beginning and comes behind its end. *is_plain: it is nothing but fields. */
+static mt_status read_declaration(const char *source, const char **at, mt_signature *fields, bool *is_plain, mt_error *err)
+{
+    mt_code_word base[MOST_WORDS], word, name = {0};
+    size_t base_count = 0;
+    int pointers = 0;
+    bool is_const = false, is_first = true;
+    const char *behind = *at;
+    mt_status st = MT_OK;
+    while (st == MT_OK && *is_plain && (word = mt_code_next(at)).length) {
+        if (*word.at == ',' || *word.at == ';') {
+            *is_plain = name.length && (!is_first || base_count);
+            if (*is_plain) st = add_field(source, base, base_count, is_const, name, pointers, behind, fields, err);
+            if (*word.at == ';') return st;
+            is_first = false;
+            name = (mt_code_word){0};
+            pointers = 0;
+        } else if (*word.at == '=') {
+            while (**at && **at != ',' && **at != ';' && **at != '{') mt_code_next(at);
+        } else if (*word.at == '[') {
+            mt_code_skip(at, '[', ']');
+        } else if (*word.at == '*') {
+            pointers++;
+        } else if (mt_code_is(word, "const") || mt_code_is(word, "struct") || strncmp(word.at, "__restrict", 10) == 0) {
+            is_const = is_const || (mt_code_is(word, "const") && !pointers);
+        } else if (mt_code_is_name(word)) {
+            if (is_first && name.length && base_count < MOST_WORDS) base[base_count++] = name;
+            name = word;
+            behind = *at;
+        } else {
+            *is_plain = false;
+        }
+    }
+    *is_plain = *is_plain && word.length;
+    return st;
+}
+
+mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fields, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char *code = mt_code_bare(source);
+    *fields = (mt_signatures){0};
+    if (!code) return mt_no_memory("fields", err);
+    const char *at = find_body(code, type);
+    mt_signature *all = at ? MT_APPEND(fields->items, fields->count, fields->capacity) : NULL;
+    bool is_plain = true;
+    if (all) *all = (mt_signature){.name = mt_strdup(type)};
+    else if (at) st = mt_no_memory("fields", err);
+    for (const char *look = at; all && st == MT_OK && is_plain; look = at) {
+        if (mt_code_is(mt_code_next(&look), "}")) break;
+        st = read_declaration(source, &at, all, &is_plain, err);
+    }
+    if (all && (!is_plain || !all->parameter_count)) mt_signatures_free(fields);
+    mt_free(code);
+    return st;
+}
