@@ -547,6 +547,7 @@ const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count);
 /* The environment of a result that matched; ERR_ARGUMENT otherwise. */
 tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_lookup_env *env);
 uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
+bool mt_lookup_dtype_is_float(tunelookup_dtype dtype);
 
 /* ---- misses (lookup_misses.c) ---- */
 

@@ -80,9 +80,6 @@ static inline bool mt_swizzle_exists(int64_t bytes)
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
 typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP, MT_INIT_FILE } mt_init_kind;
 
-/* What a scalar of dtype u8 was written as. */
-typedef enum mt_byte_type { MT_BYTE_NONE, MT_BYTE_BOOL, MT_BYTE_E4M3, MT_BYTE_E5M2 } mt_byte_type;
-
 typedef struct mt_expr_list {
     mt_expr *items;
     size_t count;
@@ -118,7 +115,7 @@ typedef struct mt_arg {
     bool fill_nan;
     int l2_promotion_bytes;   /* 0, 64, 128, 256 */
     /* scalar */
-    mt_byte_type byte_type;
+    bool is_bool;             /* dtype is then u8 */
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
     int line;

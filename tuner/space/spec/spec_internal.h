@@ -144,7 +144,6 @@ mt_status mt_parse_swizzle(mt_reader *, const mt_key_rule *, const mt_ini_entry 
 mt_status mt_parse_of(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_for(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 /* spec_scalar.c */
-mt_byte_type mt_byte_type_of(const char *name); /* NONE: it is another dtype, or none */
 #define MT_NO_TEXTURES "there are no textures and surfaces: expected a tensor, which the kernel reads by a `const float *__restrict__` (the same cache), or a tensormap where it wants borders filled"
 bool mt_is_texture(const char *word); /* a kind or a dtype that somebody takes for one */
 mt_status mt_parse_scalar_dtype(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
