@@ -197,21 +197,30 @@ struct Scales {
     const float *a, *b; /* of the thread's first row; of the tile's columns */
     int ld_a, below[2 * ROW_BLOCKS]; /* rows from the first to each other one */
 
-    __device__ void load(int step, float (&factor)[2 * ROW_BLOCKS]) const
+    /* The columns' last. Nothing waits here: they are multiplied where they are needed. */
+    __device__ void load(int step, float (&scale)[2 * ROW_BLOCKS + 1]) const
     {
-        float column = __ldg(b + step);
 #pragma unroll
         for (int i = 0; i < 2 * ROW_BLOCKS; i++)
-            factor[i] = __ldg(a + (long long)step * ld_a + below[i]) * column;
+            scale[i] = __ldg(a + (long long)step * ld_a + below[i]);
+        scale[2 * ROW_BLOCKS] = __ldg(b + step);
     }
 };
+
+/* The factors of the two rows that a thread has. */
+__device__ inline void add_part(sum_t (&sum)[SUMS<BN>], const sum_t (&part)[SUMS<BN>], float upper, float lower)
+{
+#pragma unroll
+    for (int i = 0; i < SUMS<BN>; i++)
+        sum[i] = BLOCK_SCALES ? fmaf(part[i], i / 2 % 2 ? lower : upper, sum[i]) : sum[i] + part[i];
+}
 
 /* All steps of a work: each one's sums are added to those in f32. */
 __device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, const Scales &scales)
 {
     Operands from(s, group);
     sum_t part[SUMS<BN>];
-    float factor[2 * ROW_BLOCKS], next[2 * ROW_BLOCKS];
+    float scale[2 * ROW_BLOCKS + 1], next[2 * ROW_BLOCKS + 1];
 #pragma unroll
     for (int block = 0; block < ROW_BLOCKS; block++)
 #pragma unroll
@@ -223,8 +232,8 @@ __device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group
     for (int step = 0; step < steps; step++, turn.advance(1)) {
         if (BLOCK_SCALES) {
 #pragma unroll
-            for (int i = 0; i < 2 * ROW_BLOCKS; i++)
-                factor[i] = next[i];
+            for (int i = 0; i < 2 * ROW_BLOCKS + 1; i++)
+                scale[i] = next[i];
             scales.load(min(step + 1, steps - 1), next);
         }
         mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
@@ -237,9 +246,7 @@ __device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group
             hold(part);
             if (block == ROW_BLOCKS - 1)
                 release(s, turn, total);
-#pragma unroll
-            for (int i = 0; i < SUMS<BN>; i++)
-                sum[block][i] = BLOCK_SCALES ? fmaf(part[i], factor[2 * block + i / 2 % 2], sum[block][i]) : sum[block][i] + part[i];
+            add_part(sum[block], part, scale[2 * block] * scale[2 * ROW_BLOCKS], scale[2 * block + 1] * scale[2 * ROW_BLOCKS]);
         }
     }
     give_turn(group);

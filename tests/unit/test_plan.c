@@ -271,7 +271,7 @@ static const struct { const char *text, *rule; } maps[] = {
     { MAP_OF("for = l in 0..254\ndims = 4096\nbox = 8\n"), NULL },
     { KERNEL VARIANT SHAPE OUT "[arg x]\nkind = tensor\nrole = in\ndtype = u8\nshape = 4096\ninit = zeros\n"
       "[arg m]\nkind = tensormap\nof = x\ndims = 4096\nbox = 16\nfill = nan\n[launch 1]\nargs = m, out\ngrid = 1\nblock = 1\n",
-      "[arg m] fill = nan needs a floating dtype, it is u8" },
+      "[arg m] fill = nan needs a floating dtype of 16 bits or more, it is u8" },
 };
 
 START_TEST(rules_of_tensor_maps)
