@@ -4,7 +4,7 @@
  * for both blocks of a cluster. The producer's warpgroup gives its registers to the consumers.
  *
  * Where sums are promoted, each 64 rows of a tile are multiplied for one stage, then added to the sums in f32, times the scales if these are of blocks. Other
- * consumers keep the tensor cores busy meanwhile.
+ * consumers keep the tensor cores busy meanwhile; with PARTS = 2 so does the next stage.
  *
  *     block     CONSUMERS * 128 threads, then 128 of the producer
  *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
@@ -23,6 +23,10 @@
 
 constexpr int BK = 128; /* bytes: a row of a swizzled box */
 #include "tiles.cuh"
+
+#ifndef PARTS
+#define PARTS 1
+#endif
 
 constexpr bool PINGPONG = MODE == MODE_pingpong, DEPENDENT = PDL == PDL_on;
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + 128;
@@ -72,14 +76,14 @@ struct Turn {
 
 /* ---- the producer ---- */
 
-/* R rows by 128 bytes from (row, k); of PARTS blocks that share them, `part` is this one. */
-template <int R, int PARTS>
+/* R rows by 128 bytes from (row, k); of SHARERS blocks that share them, `part` is this one. */
+template <int R, int SHARERS>
 __device__ inline void load_rows(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
 {
-    if (PARTS == 1)
+    if (SHARERS == 1)
         tma_load_2d(to, map, k, row, full);
     else
-        tma_multicast_2d(to + part * (R / PARTS) * BK, map, k, row + part * (R / PARTS), full, (1 << CLUSTER) - 1);
+        tma_multicast_2d(to + part * (R / SHARERS) * BK, map, k, row + part * (R / SHARERS), full, (1 << CLUSTER) - 1);
 }
 
 __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk)
@@ -196,60 +200,141 @@ __device__ inline void hold(sum_t (&sum)[SUMS<BN>])
 struct Scales {
     const float *a, *b; /* of the thread's first row; of the tile's columns */
     int ld_a, below[2 * ROW_BLOCKS]; /* rows from the first to each other one */
+};
 
-    /* The columns' last. Nothing waits here: they are multiplied where they are needed. */
-    __device__ void load(int step, float (&scale)[2 * ROW_BLOCKS + 1]) const
+/* Those of one step. Nothing waits here: they are multiplied where they are needed. */
+struct Factors {
+    float row[2 * ROW_BLOCKS], column;
+
+    __device__ void load(const Scales &from, int step)
     {
+        if (!BLOCK_SCALES)
+            return;
 #pragma unroll
         for (int i = 0; i < 2 * ROW_BLOCKS; i++)
-            scale[i] = __ldg(a + (long long)step * ld_a + below[i]);
-        scale[2 * ROW_BLOCKS] = __ldg(b + step);
+            row[i] = __ldg(from.a + (long long)step * from.ld_a + from.below[i]);
+        column = __ldg(from.b + step);
     }
 };
 
-/* The factors of the two rows that a thread has. */
-__device__ inline void add_part(sum_t (&sum)[SUMS<BN>], const sum_t (&part)[SUMS<BN>], float upper, float lower)
+/* What was multiplied for one step and 64 rows, two of which are this thread's. */
+__device__ inline void add_part(sum_t (&sum)[SUMS<BN>], sum_t (&part)[SUMS<BN>], const Factors &factors, int block)
 {
+    float upper = factors.row[2 * block] * factors.column, lower = factors.row[2 * block + 1] * factors.column;
+    hold(part);
 #pragma unroll
     for (int i = 0; i < SUMS<BN>; i++)
         sum[i] = BLOCK_SCALES ? fmaf(part[i], i / 2 % 2 ? lower : upper, sum[i]) : sum[i] + part[i];
 }
 
-/* All steps of a work: each one's sums are added to those in f32. */
+__device__ inline void start_part(const Shared &s, const Operands &from, sum_t (&part)[SUMS<BN>], Turn turn, int block)
+{
+    if (block == 0)
+        mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
+    wgmma_fence();
+    multiply_rows(part, from.rows(turn, block), from.columns(turn), 0);
+    wgmma_commit();
+}
+
+#if PARTS == 1
+
+/* All steps of a work: what each one gave is added to the sums in f32. */
 __device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, const Scales &scales)
 {
     Operands from(s, group);
     sum_t part[SUMS<BN>];
-    float scale[2 * ROW_BLOCKS + 1], next[2 * ROW_BLOCKS + 1];
+    Factors factors, next;
+    next.load(scales, 0);
+#pragma unroll 1
+    for (int step = 0; step < steps; step++, turn.advance(1)) {
+        factors = next;
+        next.load(scales, min(step + 1, steps - 1));
+#pragma unroll
+        for (int block = 0; block < ROW_BLOCKS; block++) {
+            start_part(s, from, part, turn, block);
+            wgmma_wait<0>();
+            if (block == ROW_BLOCKS - 1)
+                release(s, turn, total);
+            add_part(sum[block], part, factors, block);
+        }
+    }
+    give_turn(group);
+}
+
+#else
+
+/* One of the two parts: what begins with start() is added by finish(). */
+struct Part {
+    sum_t sum[SUMS<BN>];
+    Factors factors;
+
+    __device__ void start(const Shared &s, const Operands &from, const Scales &scales, int step, Turn &begun)
+    {
+        factors.load(scales, step);
+        start_part(s, from, sum, begun, 0);
+        begun.advance(1);
+    }
+
+    __device__ void finish(const Shared &s, Sums &all, Turn &turn, int total)
+    {
+        release(s, turn, total);
+        turn.advance(1);
+        add_part(all[0], sum, factors, 0);
+    }
+};
+
+/* The same with two parts: one step is multiplied while the one before is added. No branch lies between, or ptxas waits for all. */
+__device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, const Scales &scales)
+{
+    static_assert(ROW_BLOCKS == 1, "registers for two parts of 64 rows");
+    Operands from(s, group);
+    Part even, odd;
+    Turn begun = turn;
+    even.start(s, from, scales, 0, begun);
+    int step = 1;
+#pragma unroll 1
+    for (; step + 1 < steps; step += 2) {
+        odd.start(s, from, scales, step, begun);
+        wgmma_wait<1>();
+        even.finish(s, sum, turn, total);
+        even.start(s, from, scales, step + 1, begun);
+        wgmma_wait<1>();
+        odd.finish(s, sum, turn, total);
+    }
+    if (step < steps) {
+        odd.start(s, from, scales, step, begun);
+        wgmma_wait<1>();
+        even.finish(s, sum, turn, total);
+        give_turn(group);
+        wgmma_wait<0>();
+        odd.finish(s, sum, turn, total);
+    } else {
+        give_turn(group);
+        wgmma_wait<0>();
+        even.finish(s, sum, turn, total);
+    }
+}
+
+#endif
+
+/* The sums begin at zero, and their thread's scales where its rows do. */
+__device__ inline void begin(Sums &sum)
+{
 #pragma unroll
     for (int block = 0; block < ROW_BLOCKS; block++)
 #pragma unroll
         for (int i = 0; i < SUMS<BN>; i++)
             sum[block][i] = 0.0f;
-    if (BLOCK_SCALES)
-        scales.load(0, next);
-#pragma unroll 1
-    for (int step = 0; step < steps; step++, turn.advance(1)) {
-        if (BLOCK_SCALES) {
+}
+
+__device__ inline Scales scales_at(const float *a, const float *b, int ld_a, int ld_b, int row, int column, int m)
+{
+    int first = min(row + (int)threadIdx.x % 32 / 4, m - 1);
+    Scales scales = {a + first, b + (long long)(column / SCALED) * ld_b, ld_a};
 #pragma unroll
-            for (int i = 0; i < 2 * ROW_BLOCKS + 1; i++)
-                scale[i] = next[i];
-            scales.load(min(step + 1, steps - 1), next);
-        }
-        mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
-#pragma unroll
-        for (int block = 0; block < ROW_BLOCKS; block++) {
-            wgmma_fence();
-            multiply_rows(part, from.rows(turn, block), from.columns(turn), 0);
-            wgmma_commit();
-            wgmma_wait<0>();
-            hold(part);
-            if (block == ROW_BLOCKS - 1)
-                release(s, turn, total);
-            add_part(sum[block], part, scale[2 * block] * scale[2 * ROW_BLOCKS], scale[2 * block + 1] * scale[2 * ROW_BLOCKS]);
-        }
-    }
-    give_turn(group);
+    for (int i = 0; i < 2 * ROW_BLOCKS; i++)
+        scales.below[i] = min(i / 2 * 64 + i % 2 * 8, m - 1 - first);
+    return scales;
 }
 
 #endif
@@ -273,16 +358,8 @@ __device__ inline void consume(const Shared &s, Output out, const float *scale_a
 #if SHAPE_accumulate == SHAPE_accumulate_fast
         multiply(s, sum, work.steps, group, turn, total);
 #else
-        Scales scales;
-        if (BLOCK_SCALES) {
-            int first = min(row + (int)threadIdx.x % 32 / 4, out.m - 1);
-            scales.a = scale_a + first;
-            scales.b = scale_b + (long long)(work.n / SCALED) * ld_scale_b;
-            scales.ld_a = ld_scale_a;
-#pragma unroll
-            for (int i = 0; i < 2 * ROW_BLOCKS; i++)
-                scales.below[i] = min(i / 2 * 64 + i % 2 * 8, out.m - 1 - first);
-        }
+        begin(sum);
+        Scales scales = scales_at(scale_a, scale_b, ld_scale_a, ld_scale_b, row, work.n, out.m);
         multiply(s, sum, work.steps, group, turn, total, scales);
 #endif
 #pragma unroll
