@@ -8,7 +8,7 @@
  *
  *     block     CONSUMERS * 128 threads, then 128 of the producer
  *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
- *     smem      1024 + STAGES * (BM + BN) * 128 + 16 KiB per consumer warpgroup + 16 * STAGES
+ *     smem      1024 + STAGES * ((BM + BN) * 128 + 16) + 16 KiB per consumer warpgroup, + STAGES * (4 * BM + 16) for scales of blocks
  */
 #pragma once
 
@@ -31,17 +31,19 @@ constexpr int BK = 128; /* bytes: a row of a swizzled box */
 constexpr bool PINGPONG = MODE == MODE_pingpong, DEPENDENT = PDL == PDL_on;
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + 128;
 constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, per warpgroup */
-constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
+constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * 4 * CLUSTER; /* of each warp, at all blocks of the cluster */
 static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
 
 typedef Operand<BM, BK / 2, true> TileA;
 typedef Operand<BN, BK / 2, true> TileB;
 constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
+constexpr int SCALE_BYTES = BLOCK_SCALES ? BM * 4 + 16 : 0; /* of a stage: its rows', and four steps' of its columns */
 typedef sum_t Sums[ROW_BLOCKS][SUMS<BN>];
 
 struct Shared {
     unsigned char *stages;
     unsigned slots;
+    unsigned char *scales;
     unsigned long long *full, *empty;
 };
 
@@ -52,7 +54,8 @@ __device__ inline Shared shared_layout(void)
     s.stages = shared + (-shared_address(shared) & 1023);
     unsigned char *slots = s.stages + STAGES * STAGE_BYTES;
     s.slots = shared_address(slots);
-    s.full = (unsigned long long *)(slots + CONSUMERS * 4 * 2 * SLOT_BYTES);
+    s.scales = slots + CONSUMERS * 4 * 2 * SLOT_BYTES;
+    s.full = (unsigned long long *)(s.scales + STAGES * SCALE_BYTES);
     s.empty = s.full + STAGES;
     return s;
 }
@@ -86,7 +89,25 @@ __device__ inline void load_rows(unsigned char *to, const CUtensorMap *map, int 
         tma_multicast_2d(to + part * (R / SHARERS) * BK, map, k, row + part * (R / SHARERS), full, (1 << CLUSTER) - 1);
 }
 
-__device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk)
+/* Of blocks: those of A begin at [step][work.m], those of B at [work.n / 128][step]. */
+struct Scales {
+    const float *a, *b;
+    int ld_a, ld_b;
+
+    /* Rows behind the last have none, and are not stored. */
+    __device__ int row_bytes(const Work &work) const
+    {
+        return min(BM, ld_a - work.m) * 4;
+    }
+
+    __device__ void load(unsigned char *to, const Work &work, int step, unsigned long long *full) const
+    {
+        bulk_load(to, a + (long long)step * ld_a + work.m, row_bytes(work), full);
+        bulk_load(to + BM * 4, b + (long long)(work.n / SCALED) * ld_b + step / 4 * 4, 16, full);
+    }
+};
+
+__device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, const Scales &scales, Walk walk)
 {
     int rank = CLUSTER > 1 ? cluster_rank() : 0;
     Work work;
@@ -97,9 +118,11 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
             if (turn.lap > 0)
                 mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
             unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
-            mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
+            mbarrier_expect(&s.full[turn.stage], STAGE_BYTES + (BLOCK_SCALES ? scales.row_bytes(work) + 16 : 0));
             load_rows<BM, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
             load_rows<BN, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage], rank % CLUSTER_M);
+            if (BLOCK_SCALES)
+                scales.load(s.scales + turn.stage * SCALE_BYTES, work, step, &s.full[turn.stage]);
         }
     }
 }
@@ -110,12 +133,12 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
  * memory any more, and it may exit while its peer still multiplies. */
 __device__ inline void release(const Shared &s, Turn turn, int total)
 {
-    int thread = threadIdx.x % 128;
+    int lane = threadIdx.x % 32;
     if (CLUSTER == 1) {
-        if (thread == 0)
+        if (lane == 0)
             mbarrier_arrive(&s.empty[turn.stage]);
-    } else if (thread < CLUSTER && (turn.lap + 1) * STAGES + turn.stage < total) {
-        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), thread));
+    } else if (lane < CLUSTER && (turn.lap + 1) * STAGES + turn.stage < total) {
+        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), lane));
     }
 }
 
@@ -196,24 +219,19 @@ __device__ inline void hold(sum_t (&sum)[SUMS<BN>])
         asm volatile("" : HELD(sum[i])::"memory");
 }
 
-/* The scales of a work's rows and columns, as this thread needs them. */
-struct Scales {
-    const float *a, *b; /* of the thread's first row; of the tile's columns */
-    int ld_a, below[2 * ROW_BLOCKS]; /* rows from the first to each other one */
-};
-
-/* Those of one step. Nothing waits here: they are multiplied where they are needed. */
+/* The scales of a step: of this thread's rows, two of each 64, and of the tile's columns. `own`: the thread's first row in the tile. */
 struct Factors {
     float row[2 * ROW_BLOCKS], column;
 
-    __device__ void load(const Scales &from, int step)
+    __device__ void read(const Shared &s, Turn turn, int own, int step)
     {
         if (!BLOCK_SCALES)
             return;
+        const float *scales = (const float *)(s.scales + turn.stage * SCALE_BYTES);
 #pragma unroll
         for (int i = 0; i < 2 * ROW_BLOCKS; i++)
-            row[i] = __ldg(from.a + (long long)step * from.ld_a + from.below[i]);
-        column = __ldg(from.b + step);
+            row[i] = scales[own + i / 2 * 64 + i % 2 * 8];
+        column = scales[BM + step % 4];
     }
 };
 
@@ -227,10 +245,8 @@ __device__ inline void add_part(sum_t (&sum)[SUMS<BN>], sum_t (&part)[SUMS<BN>],
         sum[i] = BLOCK_SCALES ? fmaf(part[i], i / 2 % 2 ? lower : upper, sum[i]) : sum[i] + part[i];
 }
 
-__device__ inline void start_part(const Shared &s, const Operands &from, sum_t (&part)[SUMS<BN>], Turn turn, int block)
+__device__ inline void start_part(const Operands &from, sum_t (&part)[SUMS<BN>], Turn turn, int block)
 {
-    if (block == 0)
-        mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
     wgmma_fence();
     multiply_rows(part, from.rows(turn, block), from.columns(turn), 0);
     wgmma_commit();
@@ -239,19 +255,18 @@ __device__ inline void start_part(const Shared &s, const Operands &from, sum_t (
 #if PARTS == 1
 
 /* All steps of a work: what each one gave is added to the sums in f32. */
-__device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, const Scales &scales)
+__device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, int own)
 {
     Operands from(s, group);
     sum_t part[SUMS<BN>];
-    Factors factors, next;
-    next.load(scales, 0);
+    Factors factors;
 #pragma unroll 1
     for (int step = 0; step < steps; step++, turn.advance(1)) {
-        factors = next;
-        next.load(scales, min(step + 1, steps - 1));
+        mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
+        factors.read(s, turn, own, step);
 #pragma unroll
         for (int block = 0; block < ROW_BLOCKS; block++) {
-            start_part(s, from, part, turn, block);
+            start_part(from, part, turn, block);
             wgmma_wait<0>();
             if (block == ROW_BLOCKS - 1)
                 release(s, turn, total);
@@ -268,10 +283,11 @@ struct Part {
     sum_t sum[SUMS<BN>];
     Factors factors;
 
-    __device__ void start(const Shared &s, const Operands &from, const Scales &scales, int step, Turn &begun)
+    __device__ void start(const Shared &s, const Operands &from, int own, int step, Turn &begun)
     {
-        factors.load(scales, step);
-        start_part(s, from, sum, begun, 0);
+        mbarrier_wait(&s.full[begun.stage], begun.lap & 1);
+        factors.read(s, begun, own, step);
+        start_part(from, sum, begun, 0);
         begun.advance(1);
     }
 
@@ -284,25 +300,25 @@ struct Part {
 };
 
 /* The same with two parts: one step is multiplied while the one before is added. No branch lies between, or ptxas waits for all. */
-__device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, const Scales &scales)
+__device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group, Turn &turn, int total, int own)
 {
     static_assert(ROW_BLOCKS == 1, "registers for two parts of 64 rows");
     Operands from(s, group);
     Part even, odd;
     Turn begun = turn;
-    even.start(s, from, scales, 0, begun);
+    even.start(s, from, own, 0, begun);
     int step = 1;
 #pragma unroll 1
     for (; step + 1 < steps; step += 2) {
-        odd.start(s, from, scales, step, begun);
+        odd.start(s, from, own, step, begun);
         wgmma_wait<1>();
         even.finish(s, sum, turn, total);
-        even.start(s, from, scales, step + 1, begun);
+        even.start(s, from, own, step + 1, begun);
         wgmma_wait<1>();
         odd.finish(s, sum, turn, total);
     }
     if (step < steps) {
-        odd.start(s, from, scales, step, begun);
+        odd.start(s, from, own, step, begun);
         wgmma_wait<1>();
         even.finish(s, sum, turn, total);
         give_turn(group);
@@ -317,8 +333,7 @@ __device__ inline void multiply(const Shared &s, Sums &sum, int steps, int group
 
 #endif
 
-/* The sums begin at zero, and their thread's scales where its rows do. */
-__device__ inline void begin(Sums &sum)
+__device__ inline void set_to_zero(Sums &sum)
 {
 #pragma unroll
     for (int block = 0; block < ROW_BLOCKS; block++)
@@ -327,19 +342,9 @@ __device__ inline void begin(Sums &sum)
             sum[block][i] = 0.0f;
 }
 
-__device__ inline Scales scales_at(const float *a, const float *b, int ld_a, int ld_b, int row, int column, int m)
-{
-    int first = min(row + (int)threadIdx.x % 32 / 4, m - 1);
-    Scales scales = {a + first, b + (long long)(column / SCALED) * ld_b, ld_a};
-#pragma unroll
-    for (int i = 0; i < 2 * ROW_BLOCKS; i++)
-        scales.below[i] = min(i / 2 * 64 + i % 2 * 8, m - 1 - first);
-    return scales;
-}
-
 #endif
 
-__device__ inline void consume(const Shared &s, Output out, const float *scale_a, const float *scale_b, int ld_scale_a, int ld_scale_b, Walk walk)
+__device__ inline void consume(const Shared &s, Output out, const Scales &scales, Walk walk)
 {
     int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
     Work work;
@@ -350,21 +355,20 @@ __device__ inline void consume(const Shared &s, Output out, const float *scale_a
             turn.advance(work.steps);
     }
     if (!BLOCK_SCALES)
-        out.alpha = __ldg(scale_a) * __ldg(scale_b);
+        out.alpha = __ldg(scales.a) * __ldg(scales.b);
     while (walk.next(work)) {
-        int row = work.m + (PINGPONG ? 0 : group * ROW_BLOCKS) * 64 + warp % 4 * 16;
+        int row = (PINGPONG ? 0 : group * ROW_BLOCKS) * 64 + warp % 4 * 16; /* the warp's first in the tile */
         Sums sum;
         wait_for_turn(group);
 #if SHAPE_accumulate == SHAPE_accumulate_fast
         multiply(s, sum, work.steps, group, turn, total);
 #else
-        begin(sum);
-        Scales scales = scales_at(scale_a, scale_b, ld_scale_a, ld_scale_b, row, work.n, out.m);
-        multiply(s, sum, work.steps, group, turn, total, scales);
+        set_to_zero(sum);
+        multiply(s, sum, work.steps, group, turn, total, row + (int)threadIdx.x % 32 / 4);
 #endif
 #pragma unroll
         for (int block = 0; block < ROW_BLOCKS; block++)
-            store_rows<BN>(out, sum[block], row + block * 64, work.n, s.slots + warp * 2 * SLOT_BYTES);
+            store_rows<BN>(out, sum[block], work.m + row + block * 64, work.n, s.slots + warp * 2 * SLOT_BYTES);
         if (PINGPONG && walk.next(work))
             turn.advance(work.steps);
     }
@@ -412,8 +416,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 {
     int producer = warp_number() - CONSUMERS * 4; /* negative: a consumer */
     Shared s = shared_layout();
-    /* A tile's columns have one scale: the last one begins at a multiple of its size, too. */
-    Walk walk(m, BLOCK_SCALES ? align_up(n, BN) : n, k, 0);
+    Scales scales = {scale_a, scale_b, ld_scale_a, ld_scale_b};
+    /* A tile's columns have one scale, and its rows' begin at 16 bytes: the last tiles, too, begin at multiples of their size. */
+    Walk walk(BLOCK_SCALES ? align_up(m, BM) : m, BLOCK_SCALES ? align_up(n, BN) : n, k, 0);
     if (DEPENDENT)
         let_next_kernel_start();
     if (producer == 0)
@@ -426,7 +431,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (DEPENDENT)
             wait_for_previous_kernel(); /* it may have made the scales */
         Output out = {d, nullptr, &d_map, m, n, ldd, 1.0f, 0.0f};
-        consume(s, out, scale_a, scale_b, ld_scale_a, ld_scale_b, walk);
+        consume(s, out, scales, walk);
         if (CLUSTER > 1)
             cluster_wait(); /* over since long: whoever arrives must wait once */
     } else {
@@ -436,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (producer == 0 && elect_one()) {
             if (DEPENDENT)
                 wait_for_previous_kernel();
-            produce(s, &a_map, &b_map, walk);
+            produce(s, &a_map, &b_map, scales, walk);
         }
     }
 }
