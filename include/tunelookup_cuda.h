@@ -113,7 +113,7 @@ static inline CUtensorMapDataType tunelookup_cuda_dtype(tunelookup_dtype dtype)
     case TUNELOOKUP_U32: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
     case TUNELOOKUP_I64: return CU_TENSOR_MAP_DATA_TYPE_INT64;
     case TUNELOOKUP_U64: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8; /* i8, u8 */
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8; /* i8, u8, fp8 */
     }
 }
 

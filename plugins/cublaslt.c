@@ -1,7 +1,10 @@
-/* The baseline `cublaslt`: D = alpha * A * B + beta * C by cuBLASLt. Its first heuristic, and seven more.
+/* The baseline `cublaslt`: D = alpha * A * B + beta * C by cuBLASLt. Its first heuristic, and all others that it returns for the workspace.
  *
  * Shape values: M, N, K, dtype (f16, bf16), layout (two letters, R or C: how A and B lie), accumulate (f32, f16), beta (zero, any). Arguments: tensors a, b, c
  * and d or d16, scalars alpha and beta_value. Leading dimensions are the lengths of the rows, rounded up to 8; C and D are row-major.
+ *
+ * fp8: dtype and dtype_b (f8e4m3, f8e5m2), out (f16, bf16), layout RC, scales (tensor, block), accumulate (f32, fast: CUBLASLT_MATMUL_DESC_FAST_ACCUM). Tensors a, b, scale_a,
+ * scale_b and d or d_fast; leading dimensions rounded up to 16. Scales of blocks: f32 [K / 128][M] of A, [N / 128][K / 128] of B, the rows' lengths rounded up to 4.
  *
  * cuBLASLt knows column-major only. A row-major D is a column-major D^T = B^T * A^T, so B goes first; what is row-major is its own transpose. */
 #include "msda_baseline.h"
@@ -12,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8 };
+enum { MOST = 32 };
 
 #define FUNCTIONS(X)                                                                                                                       \
     X(Create) X(Destroy) X(Matmul) X(MatmulAlgoGetHeuristic) X(MatmulAlgoConfigGetAttribute) X(MatmulDescCreate) X(MatmulDescDestroy)     \
@@ -34,7 +37,8 @@ typedef struct problem {
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulHeuristicResult_t found[MOST];
     int count;
-    int sums_in_f16, reads_c;
+    int sums_in_f16, reads_c, is_fp8;
+    const char *result_name;                       /* of the argument D */
     unsigned long long workspace;
     size_t workspace_bytes;
 } problem;
@@ -77,16 +81,22 @@ static long long number_of(const msda_baseline_problem *asked, const char *name)
     return value && !value->text ? value->number : 0;
 }
 
-static long long padded(long long length)
+static int is_fp8_name(const msda_baseline_problem *asked, const char *name)
 {
-    return (length + 7) / 8 * 8;
+    return is_text(asked, name, "f8e4m3") || is_text(asked, name, "f8e5m2");
+}
+
+static cudaDataType type_of(const msda_baseline_problem *asked, const char *name)
+{
+    if (is_fp8_name(asked, name)) return is_text(asked, name, "f8e4m3") ? CUDA_R_8F_E4M3 : CUDA_R_8F_E5M2;
+    return is_text(asked, name, "bf16") ? CUDA_R_16BF : CUDA_R_16F;
 }
 
 /* rows × columns as the problem sees it. Row-major ones are told as their column-major transpose. */
 static int make_layout(problem *self, cudaDataType type, int is_row_major, long long rows, long long columns, cublasLtMatrixLayout_t *layout)
 {
-    long long height = is_row_major ? columns : rows, width = is_row_major ? rows : columns;
-    return self->lt.MatrixLayoutCreate(layout, type, (uint64_t)height, (uint64_t)width, padded(height)) == CUBLAS_STATUS_SUCCESS;
+    long long height = is_row_major ? columns : rows, width = is_row_major ? rows : columns, unit = type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2 ? 16 : 8;
+    return self->lt.MatrixLayoutCreate(layout, type, (uint64_t)height, (uint64_t)width, (height + unit - 1) / unit * unit) == CUBLAS_STATUS_SUCCESS;
 }
 
 static int set_operation(problem *self, cublasLtMatmulDescAttributes_t which, int is_transposed)
@@ -95,18 +105,42 @@ static int set_operation(problem *self, cublasLtMatmulDescAttributes_t which, in
     return self->lt.MatmulDescSetAttribute(self->operation, which, &operation, sizeof operation) == CUBLAS_STATUS_SUCCESS;
 }
 
+static int set_attribute(problem *self, cublasLtMatmulDescAttributes_t which, const void *value, size_t size)
+{
+    return self->lt.MatmulDescSetAttribute(self->operation, which, value, size) == CUBLAS_STATUS_SUCCESS;
+}
+
+/* Device addresses, as a heuristic may ask for them too. B goes first. */
+static int set_scales(problem *self, unsigned long long of_a, unsigned long long of_b)
+{
+    return set_attribute(self, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &of_b, sizeof of_b) && set_attribute(self, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &of_a, sizeof of_a);
+}
+
+static int describe_fp8(problem *self, const msda_baseline_problem *asked)
+{
+    int8_t is_fast = is_text(asked, "accumulate", "fast");
+    if (!set_attribute(self, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &is_fast, sizeof is_fast) || !set_scales(self, self->workspace, self->workspace)) return 0;
+    if (!is_text(asked, "scales", "block")) return 1;
+#if CUBLAS_VERSION >= 120900
+    int32_t of_b = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, of_a = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+    return set_attribute(self, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &of_b, sizeof of_b) && set_attribute(self, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &of_a, sizeof of_a);
+#else
+    return 0; /* headers of before block scales */
+#endif
+}
+
 static int describe_problem(problem *self, const msda_baseline_problem *asked)
 {
     long long m = number_of(asked, "M"), n = number_of(asked, "N"), k = number_of(asked, "K");
     const char *layout = find_value(asked, "layout")->text;
     int is_a_row = layout[0] == 'R', is_b_row = layout[1] == 'R';
-    cudaDataType type = is_text(asked, "dtype", "bf16") ? CUDA_R_16BF : CUDA_R_16F;
+    cudaDataType of_a = type_of(asked, "dtype"), of_b = self->is_fp8 ? type_of(asked, "dtype_b") : of_a, of_d = self->is_fp8 ? type_of(asked, "out") : of_a;
     cublasComputeType_t compute = self->sums_in_f16 ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F;
     if (self->lt.MatmulDescCreate(&self->operation, compute, self->sums_in_f16 ? CUDA_R_16F : CUDA_R_32F) != CUBLAS_STATUS_SUCCESS) return 0;
     /* B^T is asked for: a row-major B is that already, a column-major one is transposed. */
     return set_operation(self, CUBLASLT_MATMUL_DESC_TRANSA, !is_b_row) && set_operation(self, CUBLASLT_MATMUL_DESC_TRANSB, !is_a_row) &&
-           make_layout(self, type, is_b_row, k, n, &self->first) && make_layout(self, type, is_a_row, m, k, &self->second) &&
-           make_layout(self, type, 1, m, n, &self->result);
+           make_layout(self, of_b, is_b_row, k, n, &self->first) && make_layout(self, of_a, is_a_row, m, k, &self->second) && make_layout(self, of_d, 1, m, n, &self->result) &&
+           (!self->is_fp8 || describe_fp8(self, asked));
 }
 
 static int choose(problem *self)
@@ -134,7 +168,9 @@ static const char *problem_fault(const msda_baseline_problem *asked)
     const msda_baseline_value *layout = find_value(asked, "layout");
     if (number_of(asked, "M") <= 0 || number_of(asked, "N") <= 0 || number_of(asked, "K") <= 0) return "expected shape values M, N and K";
     if (!layout || !layout->text || strlen(layout->text) != 2) return "expected a shape value layout of two letters";
-    if (!is_text(asked, "dtype", "f16") && !is_text(asked, "dtype", "bf16")) return "expected dtype f16 or bf16";
+    if (!is_text(asked, "dtype", "f16") && !is_text(asked, "dtype", "bf16") && !is_fp8_name(asked, "dtype")) return "expected dtype f16, bf16, f8e4m3 or f8e5m2";
+    if (is_fp8_name(asked, "dtype") && !is_fp8_name(asked, "dtype_b")) return "expected dtype_b f8e4m3 or f8e5m2";
+    if (is_fp8_name(asked, "dtype") && is_text(asked, "scales", "block") && number_of(asked, "M") % 4) return "M is no multiple of 4: the rows of the scales of A would lie elsewhere";
     if (number_of(asked, "N") % 8) return "N is no multiple of 8: what is behind the end of D's rows would stay as it was, and has to be zero";
     return NULL;
 }
@@ -148,6 +184,8 @@ static void *open_problem(const msda_baseline_problem *asked, char *why, size_t 
         return NULL;
     }
     self->sums_in_f16 = is_text(asked, "accumulate", "f16");
+    self->is_fp8 = is_fp8_name(asked, "dtype");
+    self->result_name = self->sums_in_f16 ? "d16" : is_text(asked, "accumulate", "fast") ? "d_fast" : "d";
     self->reads_c = is_text(asked, "beta", "any");
     self->workspace = asked->workspace;
     self->workspace_bytes = asked->workspace_bytes;
@@ -211,8 +249,10 @@ static int run_algorithm(void *opened, size_t algorithm, const msda_baseline_arg
 {
     problem *self = opened;
     const msda_baseline_arg *a = find_arg(args, count, "a"), *b = find_arg(args, count, "b"), *c = find_arg(args, count, "c");
-    const msda_baseline_arg *d = find_arg(args, count, self->sums_in_f16 ? "d16" : "d"), *alpha = find_arg(args, count, "alpha"), *beta = find_arg(args, count, "beta_value");
+    const msda_baseline_arg *scale_a = find_arg(args, count, "scale_a"), *scale_b = find_arg(args, count, "scale_b");
+    const msda_baseline_arg *d = find_arg(args, count, self->result_name), *alpha = find_arg(args, count, "alpha"), *beta = find_arg(args, count, "beta_value");
     if (!a || !b || !d || (self->reads_c && !c) || algorithm >= (size_t)self->count) return CUBLAS_STATUS_INVALID_VALUE;
+    if (self->is_fp8 && (!scale_a || !scale_b || !set_scales(self, scale_a->address, scale_b->address))) return CUBLAS_STATUS_INVALID_VALUE;
     double factor = alpha ? alpha->number : 1, kept = self->reads_c && beta ? beta->number : 0;
     float single[2] = {(float)factor, (float)kept};
     unsigned short half[2] = {half_of(factor), half_of(kept)};

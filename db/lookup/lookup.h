@@ -532,8 +532,7 @@ mt_program_status mt_lookup_env_launches(const mt_lookup_env *env, mt_lookup_lau
 mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule);
 /* Numbers of one argument, and of one map of a tensor map whose tensor's numbers are known. *rule as above. */
 mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule);
-mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
-                                      tunelookup_tensormap_info *info, const char **rule);
+mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor, tunelookup_tensormap_info *info, const char **rule);
 void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
 /* The device's rules for one launch or map (lookup_legal.c); NULL = kept. blocks_per_sm: what the launch counts on; 0 = nothing. */
 const char *mt_lookup_launch_rule(const mt_lookup_env *env, const mt_lookup_model_launch *from, int64_t blocks_per_sm, const tunelookup_launch_info *info);
@@ -543,6 +542,7 @@ const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count);
 /* The environment of a result that matched; ERR_ARGUMENT otherwise. */
 tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_lookup_env *env);
 uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
+bool mt_lookup_dtype_is_float(tunelookup_dtype dtype);
 
 /* ---- misses (lookup_misses.c) ---- */
 

@@ -7,12 +7,17 @@ enum { MAP_LIMIT = 255 }; /* maps of 128 bytes in the 32,764 bytes of a kernel's
 static const uint64_t element_limit = UINT64_C(1) << 59;
 
 static const struct { const char *name; uint32_t bytes; } dtypes[] = {
-    { "f16", 2 }, { "bf16", 2 }, { "f32", 4 }, { "f64", 8 }, { "i8", 1 }, { "u8", 1 }, { "i16", 2 }, { "u16", 2 }, { "i32", 4 }, { "u32", 4 }, { "i64", 8 }, { "u64", 8 },
+    { "f16", 2 }, { "bf16", 2 }, { "f32", 4 }, { "f64", 8 }, { "i8", 1 }, { "u8", 1 }, { "i16", 2 }, { "u16", 2 }, { "i32", 4 }, { "u32", 4 }, { "i64", 8 }, { "u64", 8 }, { "f8e4m3", 1 }, { "f8e5m2", 1 },
 };
 
 uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype)
 {
     return dtypes[dtype].bytes;
+}
+
+bool mt_lookup_dtype_is_float(tunelookup_dtype dtype)
+{
+    return dtypes[dtype].name[0] == 'f' || dtype == TUNELOOKUP_BF16;
 }
 
 static bool find_dtype(const char *name, tunelookup_dtype *dtype)
@@ -58,15 +63,16 @@ static void put_bytes(uint64_t bits, uint32_t count, unsigned char *bytes)
     for (uint32_t i = 0; i < count; i++) bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* A double as a 16-bit float with so many mantissa bits, rounded to nearest even; false on overflow. Works on bits, so that libm is not needed. */
-static bool round_to_16_bits(double value, unsigned mantissa_bits, uint64_t *out)
+/* A double as a float of at most 16 bits, rounded to nearest even; false on overflow. has_infinity: the highest exponent is that of infinity and NaN; else all ones alone are NaN. Works on bits, so that libm
+ * is not needed. */
+static bool round_to_small(double value, int exponent_bits, unsigned mantissa_bits, bool has_infinity, uint64_t *out)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    int exponent_bits = 15 - (int)mantissa_bits, lowest = 2 - (1 << (exponent_bits - 1)), highest = (1 << (exponent_bits - 1)) - 1;
+    int lowest = 2 - (1 << (exponent_bits - 1)), highest = (1 << (exponent_bits - 1)) - has_infinity;
     int exponent = (int)(bits >> 52 & 0x7ff) - 1023, shift = 52 - (int)mantissa_bits;
     uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52, one = UINT64_C(1) << mantissa_bits;
-    *out = bits >> 63 << 15;
+    *out = bits >> 63 << ((unsigned)exponent_bits + mantissa_bits);
     if (exponent < lowest) { /* subnormal */
         shift += lowest - exponent;
         exponent = lowest;
@@ -81,7 +87,7 @@ static bool round_to_16_bits(double value, unsigned mantissa_bits, uint64_t *out
     if (exponent > highest) return false;
     if (steps >= one) steps += (uint64_t)(exponent - lowest) << mantissa_bits; /* the leading one adds itself to the exponent */
     *out |= steps;
-    return true;
+    return has_infinity || steps != (UINT64_C(1) << ((unsigned)exponent_bits + mantissa_bits)) - 1;
 }
 
 static bool float_bits(tunelookup_dtype dtype, double value, uint64_t *bits)
@@ -91,8 +97,10 @@ static bool float_bits(tunelookup_dtype dtype, double value, uint64_t *bits)
     if (!__builtin_isfinite(value)) return false;
     *bits = 0;
     switch (dtype) {
-    case TUNELOOKUP_F16: return round_to_16_bits(value, 10, bits);
-    case TUNELOOKUP_BF16: return round_to_16_bits(value, 7, bits);
+    case TUNELOOKUP_F16: return round_to_small(value, 5, 10, true, bits);
+    case TUNELOOKUP_BF16: return round_to_small(value, 8, 7, true, bits);
+    case TUNELOOKUP_F8E4M3: return round_to_small(value, 4, 3, false, bits);
+    case TUNELOOKUP_F8E5M2: return round_to_small(value, 5, 2, true, bits);
     case TUNELOOKUP_F32:
         memcpy(&single_bits, &single, sizeof single_bits);
         *bits = single_bits;
@@ -106,7 +114,7 @@ static bool integer_bits(tunelookup_dtype dtype, int64_t value, uint64_t *bits)
 {
     uint32_t width = 8 * mt_lookup_dtype_bytes(dtype);
     bool is_unsigned = dtype == TUNELOOKUP_U8 || dtype == TUNELOOKUP_U16 || dtype == TUNELOOKUP_U32 || dtype == TUNELOOKUP_U64;
-    if (dtype <= TUNELOOKUP_F64) return float_bits(dtype, (double)value, bits);
+    if (mt_lookup_dtype_is_float(dtype)) return float_bits(dtype, (double)value, bits);
     *bits = (uint64_t)value;
     if (is_unsigned) return value >= 0 && (width == 64 || value >> width == 0);
     if (width == 64) return true;

@@ -51,7 +51,7 @@ const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensor
     const int64_t *facts = env->answers->model.facts;
     uint64_t element_bytes = mt_lookup_dtype_bytes(info->dtype), inner = info->box[0] * element_bytes, box_bytes = element_bytes;
     if (facts[CC] < 90) return "tensor maps need compute capability 9.0";
-    if (info->fill_nan && info->dtype > TUNELOOKUP_F64) return "filling with NaN needs a floating dtype";
+    if (info->fill_nan && (!mt_lookup_dtype_is_float(info->dtype) || element_bytes == 1)) return "filling with NaN needs a floating dtype of 16 bits or more";
     if (info->offset_bytes % ALIGNMENT) return "its offset is no multiple of 16 bytes";
     if (inner % ALIGNMENT) return "its box's inner dimension is no multiple of 16 bytes";
     if (info->swizzle_bytes && info->swizzle_bytes != 32 && info->swizzle_bytes != 64 && info->swizzle_bytes != 128) return "its swizzle is none of 0, 32, 64 and 128 bytes";

@@ -39,7 +39,7 @@ class Role(enum.IntEnum):
 
 
 class Dtype(enum.IntEnum):
-    F16, BF16, F32, F64, I8, U8, I16, U16, I32, U32, I64, U64 = range(12)
+    F16, BF16, F32, F64, I8, U8, I16, U16, I32, U32, I64, U64, F8E4M3, F8E5M2 = range(14)
 
 
 @dataclasses.dataclass(frozen=True)

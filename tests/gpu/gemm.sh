@@ -1,5 +1,5 @@
 #!/bin/bash
-# gemm: every algorithm on odd shapes with buffers that end at an unmapped page; the winner of a small problem held against cuBLASLt; a plugin that is not there; and what
+# gemm and gemm_fp8: every algorithm on odd shapes with buffers that end at an unmapped page; the winner of a small problem held against cuBLASLt; a plugin that is not there; and what
 # power does to large problems, said. Environment: BUDGET (6) variants of an algorithm and shape, SHAPES, LARGE (f16_rc_8192, empty: not).
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -25,6 +25,12 @@ for algorithm in $(sed -nE 's/^\[algorithm ([a-z_]+)\]/\1/p' "$source_folder/sea
   [ -z "$wrong" ] || fail "$algorithm: $wrong"
   echo "$algorithm: on odd shapes $(sed -nE 's/.*[ ;]([0-9]+) ok.*/\1/p' "$scratch/tune.txt" | awk '{ n += $1 } END { print n + 0 }') variants are right"
 done
+
+tune --space "$source_folder/search_spaces/gemm_fp8.ini" --shape odd_tensor --shape odd_f32 --shape odd_block --strategy random --budget "${BUDGET:-12}" --guard pages --db "$scratch/fp8.sqlite" --quiet >/dev/null
+rc=$?
+[ $rc = 0 ] || [ $rc = 4 ] || { fail "fp8: exit $rc"; cat "$scratch/tune.txt"; }
+wrong=$(outcomes --db "$scratch/fp8.sqlite" | grep -vE '^(excluded|illegal) ')
+[ -z "$wrong" ] || fail "fp8: $wrong"
 
 tune --space "$space" --shape f16_rc_512 --budget 24 --quiet || fail "f16_rc_512: exit $?"
 grep -qE 'as fast as the best of cublaslt|not compared with baseline cublaslt' "$scratch/tune.txt" || fail "f16_rc_512: nothing is said of the baseline"

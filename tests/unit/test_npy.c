@@ -43,6 +43,7 @@ START_TEST(reads_shapes_and_types)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", MT_F32, 2, 24},
         {"{'shape': (5,), 'fortran_order': False, 'descr': '<f2'}", MT_F16, 1, 10},
         {"{\"descr\": \"|u1\", \"fortran_order\": False, \"shape\": ()}", MT_U8, 0, 1},
+        {"{'descr': '|V1', 'fortran_order': False, 'shape': (3,)}", MT_U8, 1, 3},
         {"{'descr': '<V2', 'fortran_order': False, 'shape': (0, 7)}", MT_BF16, 2, 0},
         {"{'descr': '<i8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,2)}", MT_I64, 8, 16},
     };
@@ -97,6 +98,9 @@ START_TEST(compares_with_what_a_tensor_wants)
     ck_assert_str_eq(err.message, "value: v.npy holds f32[4,5]: expected f32[4]");
     ck_assert_int_eq(mt_npy_expect(&(mt_npy){.dtype = MT_F32}, "v.npy", "value", MT_F32, same, 2, &err), MT_ERR_SPEC);
     ck_assert_str_eq(err.message, "value: v.npy holds f32[]: expected f32[4,5]");
+    ck_assert_int_eq(mt_npy_expect(&(mt_npy){.dtype = MT_U8, .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_F8E4M3, same, 2, &err), MT_OK);
+    ck_assert_int_eq(mt_npy_expect(&(mt_npy){.dtype = MT_I8, .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_F8E5M2, same, 2, &err), MT_ERR_SPEC);
+    ck_assert_str_eq(err.message, "value: v.npy holds i8[4,5]: expected f8e5m2[4,5]");
     static const mt_dtype floats[] = {MT_F64, MT_F32, MT_F16}; /* an expected output */
     for (size_t i = 0; i < 3; i++) ck_assert_int_eq(mt_npy_expect_output(&(mt_npy){.dtype = floats[i], .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_BF16, same, 2, &err), MT_OK);
     ck_assert_int_eq(mt_npy_expect_output(&(mt_npy){.dtype = MT_I32, .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_F32, same, 2, &err), MT_ERR_SPEC);

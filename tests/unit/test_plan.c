@@ -144,6 +144,7 @@ START_TEST(scalars_are_rounded_to_nearest_even_and_checked)
         { MT_F16, 65519, true, 0x7bff }, { MT_F16, 65520, false, 0 }, { MT_F16, 5.9604644775390625e-8, true, 1 }, { MT_F16, 1e-9, true, 0 },
         { MT_F16, 6.103515625e-5, true, 0x0400 }, { MT_F16, 6.1e-5, true, 0x03ff }, { MT_F16, 2049, true, 0x6800 }, { MT_F16, 2051, true, 0x6802 },
         { MT_BF16, 1, true, 0x3f80 }, { MT_BF16, 3.140625, true, 0x4049 }, { MT_BF16, 257, true, 0x4380 }, { MT_BF16, 259, true, 0x4382 }, { MT_BF16, 1e39, false, 0 },
+        { MT_F8E4M3, 1.5, true, 0x3c }, { MT_F8E4M3, -448, true, 0xfe }, { MT_F8E4M3, 480, false, 0 }, { MT_F8E5M2, 57344, true, 0x7b }, { MT_F8E5M2, 65536, false, 0 },
         { MT_F32, 0.1, true, 0x3dcccccd }, { MT_F32, 1e39, false, 0 }, { MT_F64, 0.5, true, UINT64_C(0x3fe0000000000000) }, { MT_I32, 1, false, 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -271,7 +272,7 @@ static const struct { const char *text, *rule; } maps[] = {
     { MAP_OF("for = l in 0..254\ndims = 4096\nbox = 8\n"), NULL },
     { KERNEL VARIANT SHAPE OUT "[arg x]\nkind = tensor\nrole = in\ndtype = u8\nshape = 4096\ninit = zeros\n"
       "[arg m]\nkind = tensormap\nof = x\ndims = 4096\nbox = 16\nfill = nan\n[launch 1]\nargs = m, out\ngrid = 1\nblock = 1\n",
-      "[arg m] fill = nan needs a floating dtype, it is u8" },
+      "[arg m] fill = nan needs a floating dtype of 16 bits or more, it is u8" },
 };
 
 START_TEST(rules_of_tensor_maps)

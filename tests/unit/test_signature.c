@@ -35,6 +35,7 @@ static const struct {
     {"__global__ void k(float a[], int const n) { a[n] += 1; }", "k _Z1kPfi: f32* a rw, i32 n"},
     {"__global__ void k(const float *a, const float *b, float *c) { c[0] = a[0]; }", "k _Z1kPKfS0_Pf: const f32* a r, const f32* b r, f32* c w"},
     {"__global__ void k(float *a, const float *b, float *c) { c[0] = a[0]; }", "k _Z1kPfPKfS_: f32* a r, const f32* b r, f32* c w"},
+    {"__global__ void k(__nv_fp8_e4m3 *a, const __nv_fp8x4_e5m2 *b) { a[0] = f(b[0]); }", "k _Z1kP13__nv_fp8_e4m3PK15__nv_fp8x4_e5m2: f8e4m3* a w, const f8e5m2* b r"},
     {"__global__ void k(half *a, const __nv_bfloat16 *b, const half *c) { *a = *c; }", "k _Z1kP6__halfPK13__nv_bfloat16PKS_: f16* a w, const bf16* b r, const f16* c r"},
     {"static __global__ __launch_bounds__(128, 2) void k(unsigned *a, unsigned int n, long long m, size_t s) { atomicAdd(&a[0], n); }", "k _Z1kPjjxm: u32* a rw+, u32 n, i64 m, u64 s"},
     {"__global__ void\n__launch_bounds__(N * (2))\nk(int *a) { a[threadIdx.y] = blockIdx.x; }", "k _Z1kPi rows: i32* a w"},

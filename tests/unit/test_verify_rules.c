@@ -127,6 +127,9 @@ START_TEST(bf16_of_a_shape_may_be_rougher)
     ck_assert(mt_verify_passes(&bf16, MT_BF16, &result));
     result.error_square = 5.1e-3 * 5.1e-3;
     ck_assert(!mt_verify_passes(&bf16, MT_BF16, &result));
+    const mt_arg e4m3 = mt_verify_limits(&arg, MT_F8E4M3), e5m2 = mt_verify_limits(&arg, MT_F8E5M2);
+    ck_assert_double_eq_tol(e4m3.rtol, 50 * arg.rtol, 1e-12);
+    ck_assert_double_eq_tol(e5m2.worst, 100 * arg.worst, 1e-12);
     arg.dtype_text = (char *)"bf16"; /* then the file's author knew */
     const mt_arg fixed = mt_verify_limits(&arg, MT_BF16);
     ck_assert_double_eq(fixed.rtol, arg.rtol);

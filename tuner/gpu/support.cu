@@ -10,6 +10,8 @@
 
 struct f16 { unsigned short bits; };
 struct bf16 { unsigned short bits; };
+struct f8e4m3 { unsigned char bits; }; /* no infinity: all ones are NaN */
+struct f8e5m2 { unsigned char bits; }; /* the upper half of an f16 */
 
 static __device__ double widen(f16 x)
 {
@@ -18,6 +20,12 @@ static __device__ double widen(f16 x)
     return y;
 }
 static __device__ double widen(bf16 x) { return __uint_as_float((unsigned)x.bits << 16); }
+static __device__ double widen(f8e5m2 x) { return widen(f16{(unsigned short)(x.bits << 8)}); }
+static __device__ double widen(f8e4m3 x)
+{
+    if ((x.bits & 0x7f) == 0x7f) return __longlong_as_double(0x7ff8000000000000ll);
+    return 256 * widen(f16{(unsigned short)((x.bits & 0x80) << 8 | (x.bits & 0x7f) << 7)});
+}
 template <typename T> static __device__ double widen(T x) { return (double)x; }
 
 static __device__ void narrow(double x, f16 *y)
@@ -28,11 +36,25 @@ static __device__ void narrow(double x, bf16 *y)
 {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y->bits) : "f"((float)x));
 }
+/* To nearest even, and to the largest number beyond it: so do the instructions that write fp8. */
+template <int MANTISSA, int LOWEST> static __device__ unsigned char narrow_fp8(double x, double largest, unsigned nan)
+{
+    unsigned sign = signbit(x) ? 0x80 : 0;
+    double magnitude = fmin(fabs(x), largest);
+    if (isnan(x)) return (unsigned char)(sign | nan);
+    int exponent = magnitude > 0 ? max(ilogb(magnitude), LOWEST) : LOWEST;
+    unsigned steps = (unsigned)rint(ldexp(magnitude, MANTISSA - exponent)); /* the leading one adds itself to the exponent */
+    return (unsigned char)(sign | (steps + ((unsigned)(exponent - LOWEST) << MANTISSA)));
+}
+static __device__ void narrow(double x, f8e4m3 *y) { y->bits = narrow_fp8<3, -6>(x, 448, 0x7f); }
+static __device__ void narrow(double x, f8e5m2 *y) { y->bits = narrow_fp8<2, -14>(x, 57344, 0x7f); }
 template <typename T> static __device__ void narrow(double x, T *y) { *y = (T)x; }
 
 template <typename T> struct is_float { static const bool value = false; };
 template <> struct is_float<f16> { static const bool value = true; };
 template <> struct is_float<bf16> { static const bool value = true; };
+template <> struct is_float<f8e4m3> { static const bool value = true; };
+template <> struct is_float<f8e5m2> { static const bool value = true; };
 template <> struct is_float<float> { static const bool value = true; };
 template <> struct is_float<double> { static const bool value = true; };
 
@@ -51,6 +73,8 @@ template <> struct is_float<double> { static const bool value = true; };
     case MT_SUPPORT_U32: FUNCTION<unsigned>(__VA_ARGS__); break;        \
     case MT_SUPPORT_I64: FUNCTION<long long>(__VA_ARGS__); break;       \
     case MT_SUPPORT_U64: FUNCTION<mt_u64>(__VA_ARGS__); break;          \
+    case MT_SUPPORT_F8E4M3: FUNCTION<f8e4m3>(__VA_ARGS__); break;       \
+    case MT_SUPPORT_F8E5M2: FUNCTION<f8e5m2>(__VA_ARGS__); break;       \
     }
 
 static __device__ mt_u64 first_index() { return (mt_u64)blockIdx.x * blockDim.x + threadIdx.x; }
@@ -239,12 +263,16 @@ static __device__ void compare_numbers(mt_compare_result *share, mt_u64 i, doubl
     }
 }
 
-/* A reference beyond the type's range counts as infinite. */
+template <typename T> static __device__ bool is_largest(T) { return false; }
+static __device__ bool is_largest(f8e4m3 x) { return (x.bits & 0x7f) == 0x7e; }
+static __device__ bool is_largest(f8e5m2 x) { return (x.bits & 0x7f) == 0x7b; }
+
+/* A reference beyond the type's range counts as what it is rounded to: infinite, or in fp8 the largest number. */
 template <typename T> static __device__ void compare_float(mt_compare_result *share, mt_u64 i, T out, double reference)
 {
     T rounded;
     narrow(reference, &rounded);
-    if (isinf(widen(rounded))) reference = widen(rounded);
+    if (isinf(widen(rounded)) || (is_largest(rounded) && fabs(reference) > fabs(widen(rounded)))) reference = widen(rounded);
     compare_numbers(share, i, widen(out), reference);
 }
 
@@ -270,6 +298,8 @@ template <typename T> struct comparer {
     };
 COMPARE_AS_FLOAT(f16)
 COMPARE_AS_FLOAT(bf16)
+COMPARE_AS_FLOAT(f8e4m3)
+COMPARE_AS_FLOAT(f8e5m2)
 COMPARE_AS_FLOAT(float)
 COMPARE_AS_FLOAT(double)
 

@@ -21,7 +21,7 @@ typedef struct mt_library {
 } mt_library;
 
 enum {
-    MT_LIBRARIES_MAX = 8,
+    MT_LIBRARIES_MAX = 32,
     MT_LIBRARIES_TIMED = 4,  /* in the rounds: the first, and the fastest of the others */
     MT_LIBRARY_DEATHS = 2,  /* worker processes that a plugin may cost, alone; then those of its algorithms that have not run do not */
     MT_FINAL_PLACES = MT_FINALISTS_MAX + MT_LIBRARIES_MAX /* library r sits at MT_FINALISTS_MAX + r */

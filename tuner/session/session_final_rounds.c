@@ -144,6 +144,8 @@ static void library_done(rounds *self, const lane *at, mt_library *library, mt_e
     if (event->outcome.kind != MT_OUTCOME_OK) {
         library->is_out = true;
         if (self->kind == ROUNDS_OF_LIBRARIES) count_death(final, event->outcome.kind);
+        if (event->outcome.kind == MT_OUTCOME_LOAD_ERROR) /* it has fewer algorithms */
+            for (mt_library *later = library + 1; later < final->libraries + MT_LIBRARIES_MAX; later++) later->is_out = true;
         if (!final->library_why[0]) snprintf(final->library_why, sizeof final->library_why, "%s: %.200s", mt_outcome_name(event->outcome.kind), text);
         return;
     }

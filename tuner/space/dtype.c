@@ -12,6 +12,7 @@ static const struct {
     [MT_F16] = { "f16", 2, true }, [MT_BF16] = { "bf16", 2, true }, [MT_F32] = { "f32", 4, true },  [MT_F64] = { "f64", 8, true },
     [MT_I8] = { "i8", 1, false },  [MT_U8] = { "u8", 1, false },    [MT_I16] = { "i16", 2, false }, [MT_U16] = { "u16", 2, false },
     [MT_I32] = { "i32", 4, false }, [MT_U32] = { "u32", 4, false }, [MT_I64] = { "i64", 8, false }, [MT_U64] = { "u64", 8, false },
+    [MT_F8E4M3] = { "f8e4m3", 1, true }, [MT_F8E5M2] = { "f8e5m2", 1, true },
 };
 
 bool mt_dtype_from_name(const char *name, mt_dtype *dtype)

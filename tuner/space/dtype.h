@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 typedef enum mt_dtype {
-    MT_F16, MT_BF16, MT_F32, MT_F64, MT_I8, MT_U8, MT_I16, MT_U16, MT_I32, MT_U32, MT_I64, MT_U64, MT_DTYPE_COUNT
+    MT_F16, MT_BF16, MT_F32, MT_F64, MT_I8, MT_U8, MT_I16, MT_U16, MT_I32, MT_U32, MT_I64, MT_U64, MT_F8E4M3, MT_F8E5M2, MT_DTYPE_COUNT
 } mt_dtype;
 
-bool mt_dtype_from_name(const char *name, mt_dtype *dtype); /* "f16", "bf16", "i32" … */
+bool mt_dtype_from_name(const char *name, mt_dtype *dtype); /* "f16", "bf16", "f8e4m3", "i32" … */
 const char *mt_dtype_name(mt_dtype dtype);
 size_t mt_dtype_bytes(mt_dtype dtype);
 bool mt_dtype_is_float(mt_dtype dtype);

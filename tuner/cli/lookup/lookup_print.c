@@ -17,7 +17,7 @@ const char *mt_lookup_match_name(tunelookup_match match)
 
 const char *mt_lookup_dtype_name(tunelookup_dtype dtype)
 {
-    static const char *const names[] = {"f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
+    static const char *const names[] = {"f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f8e4m3", "f8e5m2"};
     return (size_t)dtype < sizeof names / sizeof *names ? names[dtype] : "?";
 }
 

@@ -24,13 +24,10 @@ typedef struct writer {
     mt_strbuf *out;
 } writer;
 
-/* Of a number by value: types that no tensor has, too. */
+/* Of a number by value: a type that no tensor has, too. */
 static const char *scalar_dtype(const mt_parameter *parameter)
 {
-    static const char *const others[][2] = {{"bool", "bool"}, {"__nv_fp8_e4m3", "e4m3"}, {"__nv_fp8_e5m2", "e5m2"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(parameter->type, others[i][0]) == 0) return others[i][1];
-    return parameter->dtype;
+    return strcmp(parameter->type, "bool") == 0 ? "bool" : parameter->dtype;
 }
 
 static bool is_size(const mt_parameter *parameter)

@@ -6,7 +6,7 @@
 #include "tuner/gpu/device/device_internal.h"
 
 _Static_assert((int)MT_SUPPORT_F16 == (int)MT_F16 && (int)MT_SUPPORT_F64 == (int)MT_F64 && (int)MT_SUPPORT_U8 == (int)MT_U8 &&
-                   (int)MT_SUPPORT_I32 == (int)MT_I32 && (int)MT_SUPPORT_U64 == (int)MT_U64 && MT_SUPPORT_U64 + 1 == MT_DTYPE_COUNT,
+                   (int)MT_SUPPORT_I32 == (int)MT_I32 && (int)MT_SUPPORT_U64 == (int)MT_U64 && MT_SUPPORT_F8E5M2 + 1 == MT_DTYPE_COUNT,
                "support.h numbers element types as dtype.h does");
 
 CUresult mt_tool_launch(mt_gpu *gpu, CUfunction function, uint32_t blocks, uint32_t rows, uint32_t threads, void **parameters)
@@ -136,11 +136,13 @@ CUresult mt_tool_report_read(mt_gpu *gpu)
     return code == CUDA_SUCCESS ? gpu->cuda.cuStreamSynchronize(gpu->stream) : code;
 }
 
-/* Hardware makes 0x7fff (f16, bf16), 0x7fffffff (f32) and 0xfff8…0 (f64); these are quiet NaNs with other payloads. */
+/* Hardware makes 0x7f (fp8), 0x7fff (f16, bf16), 0x7fffffff (f32) and 0xfff8…0 (f64); these are quiet NaNs with other payloads. e4m3 has one more NaN only. */
 uint64_t mt_tool_poison_bits(mt_dtype dtype, unsigned pass)
 {
     assert(pass < 2);
     switch (dtype) {
+    case MT_F8E4M3: return 0xff;
+    case MT_F8E5M2: return pass ? 0xfe : 0xfd;
     case MT_F16: return pass ? 0x7ea6 : 0x7e5a;
     case MT_BF16: return pass ? 0x7fe6 : 0x7fda;
     case MT_F32: return pass ? 0x7fe6a6a6 : 0x7fda5a5a;

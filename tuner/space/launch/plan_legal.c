@@ -225,8 +225,8 @@ static char *check_tensormap(const mt_arg *arg, const mt_plan_arg *planned, cons
         return rule("[arg %s] tensor maps need compute capability 9.0, this GPU has %" PRId64 ".%" PRId64, arg->name, facts->cc / 10,
                     facts->cc % 10);
     }
-    if (arg->fill_nan && !mt_dtype_is_float(planned->map_dtype)) {
-        return rule("[arg %s] fill = nan needs a floating dtype, it is %s", arg->name, mt_dtype_name(planned->map_dtype));
+    if (arg->fill_nan && (!mt_dtype_is_float(planned->map_dtype) || mt_dtype_bytes(planned->map_dtype) == 1)) { /* fp8 are bytes to a map */
+        return rule("[arg %s] fill = nan needs a floating dtype of 16 bits or more, it is %s", arg->name, mt_dtype_name(planned->map_dtype));
     }
     for (size_t i = 0; i < planned->map_count; i++) {
         char *broken = check_map(arg, planned, i, facts);

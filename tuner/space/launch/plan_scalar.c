@@ -21,6 +21,10 @@ bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8])
         if (!mt_small_float(value, dtype == MT_F16 ? 5 : 8, dtype == MT_F16 ? 10 : 7, true, &half)) return false;
         put_bytes(half, 2, bytes);
         return true;
+    case MT_F8E4M3: case MT_F8E5M2:
+        if (!mt_small_float(value, dtype == MT_F8E4M3 ? 4 : 5, dtype == MT_F8E4M3 ? 3 : 2, dtype == MT_F8E5M2, &half)) return false;
+        put_bytes(half, 1, bytes);
+        return true;
     case MT_F32:
         memcpy(&single_bits, &single, sizeof single_bits);
         put_bytes(single_bits, 4, bytes);

@@ -12,7 +12,8 @@ static const struct {
     {"bool", "b"}, {"char", "c"}, {"signed char", "a"}, {"int8_t", "a"}, {"unsigned char", "h"}, {"uint8_t", "h"}, {"short", "s"}, {"int16_t", "s"}, {"unsigned short", "t"}, {"uint16_t", "t"},
     {"int", "i"}, {"int32_t", "i"}, {"unsigned int", "j"}, {"unsigned", "j"}, {"uint32_t", "j"}, {"long", "l"}, {"unsigned long", "m"}, {"size_t", "m"},
     {"long long", "x"}, {"unsigned long long", "y"}, {"float", "f"}, {"double", "d"},
-    {"__half", NULL}, {"__half2", NULL}, {"__nv_bfloat16", NULL}, {"__nv_bfloat162", NULL}, {"float2", NULL}, {"float3", NULL}, {"float4", NULL}, {"double2", NULL}, {"int2", NULL}, {"int3", NULL}, {"int4", NULL}, {"uint2", NULL}, {"uint4", NULL},
+    {"__half", NULL}, {"__half2", NULL}, {"__nv_bfloat16", NULL}, {"__nv_bfloat162", NULL}, {"__nv_fp8_e4m3", NULL}, {"__nv_fp8x2_e4m3", NULL}, {"__nv_fp8x4_e4m3", NULL}, {"__nv_fp8_e5m2", NULL}, {"__nv_fp8x2_e5m2", NULL}, {"__nv_fp8x4_e5m2", NULL},
+    {"float2", NULL}, {"float3", NULL}, {"float4", NULL}, {"double2", NULL}, {"int2", NULL}, {"int3", NULL}, {"int4", NULL}, {"uint2", NULL}, {"uint4", NULL},
 };
 static const struct {
     const char *alias, *type;

@@ -87,7 +87,7 @@ static bool set_dtype(const char *descr, mt_npy *npy)
         const char *code;
         mt_dtype dtype;
     } codes[] = {{"f2", MT_F16}, {"f4", MT_F32}, {"f8", MT_F64}, {"i1", MT_I8},  {"u1", MT_U8},  {"b1", MT_U8},  {"i2", MT_I16}, {"u2", MT_U16},
-                 {"i4", MT_I32}, {"u4", MT_U32}, {"i8", MT_I64}, {"u8", MT_U64}, {"V2", MT_BF16}};
+                 {"i4", MT_I32}, {"u4", MT_U32}, {"i8", MT_I64}, {"u8", MT_U64}, {"V1", MT_U8}, {"V2", MT_BF16}};
     if (descr[0] != '<' && descr[0] != '|' && descr[0] != '=') return false;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         if (strcmp(descr + 1, codes[i].code) != 0) continue;
@@ -108,7 +108,7 @@ static mt_status parse_dictionary(const char *name, cursor c, mt_npy *npy, mt_er
         if (strcmp(key, "descr") == 0) {
             if (!take_string(&c, descr, sizeof descr)) goto malformed;
             if (descr[0] == '>') return MT_FAIL(err, MT_ERR_SYNTAX, "%s: big-endian (%s): expected little-endian data", name, descr);
-            if (!set_dtype(descr, npy)) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: dtype %s: expected one of f2 f4 f8 i1 u1 i2 u2 i4 u4 i8 u8 (V2 for bfloat16)", name, descr);
+            if (!set_dtype(descr, npy)) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: dtype %s: expected one of f2 f4 f8 i1 u1 i2 u2 i4 u4 i8 u8 (V2 for bfloat16, V1 or u1 for fp8)", name, descr);
             has_descr = true;
         } else if (strcmp(key, "fortran_order") == 0) {
             if (take_word(&c, "True")) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: Fortran order: expected C order (numpy.ascontiguousarray)", name);
@@ -204,7 +204,8 @@ static mt_status refuse(const mt_npy *npy, const char *path, const char *arg, co
 
 mt_status mt_npy_expect(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err)
 {
-    return npy->dtype == dtype && has_shape(npy, dims, rank) ? MT_OK : refuse(npy, path, arg, mt_dtype_name(dtype), dims, rank, err);
+    bool is_fp8 = (dtype == MT_F8E4M3 || dtype == MT_F8E5M2) && npy->dtype == MT_U8; /* the file says bytes */
+    return (npy->dtype == dtype || is_fp8) && has_shape(npy, dims, rank) ? MT_OK : refuse(npy, path, arg, mt_dtype_name(dtype), dims, rank, err);
 }
 
 mt_status mt_npy_expect_output(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err)

@@ -83,9 +83,6 @@ bool mt_is_texture(const char *word); /* of a type, or a kind of argument: it sa
 /* What a file, or a kernel, is told that has some. */
 #define MT_NO_TEXTURES "there are no textures and surfaces: expected a tensor, which the kernel reads by a `const float *__restrict__` (the same cache), or a tensormap where it wants borders filled"
 
-/* What a scalar of dtype u8 was written as. */
-typedef enum mt_byte_type { MT_BYTE_NONE, MT_BYTE_BOOL, MT_BYTE_E4M3, MT_BYTE_E5M2 } mt_byte_type;
-
 typedef struct mt_expr_list {
     mt_expr *items;
     size_t count;
@@ -121,7 +118,7 @@ typedef struct mt_arg {
     bool fill_nan;
     int l2_promotion_bytes;   /* 0, 64, 128, 256 */
     /* scalar */
-    mt_byte_type byte_type;
+    bool is_bool;             /* dtype is then u8 */
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
     /* struct */

@@ -19,7 +19,7 @@ static const double default_worst_factor = 20; /* a worst element may be this ma
 static const char *dtype_called(const char *name)
 {
     static const char *const names[][2] = {
-        {"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"__half", "f16"}, {"nv_bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"bfloat16", "bf16"}, {"float16", "f16"},
+        {"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"__half", "f16"}, {"nv_bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"bfloat16", "bf16"}, {"float16", "f16"}, {"e4m3", "f8e4m3"}, {"e5m2", "f8e5m2"}, {"__nv_fp8_e4m3", "f8e4m3"}, {"__nv_fp8_e5m2", "f8e5m2"}, {"float8_e4m3fn", "f8e4m3"}, {"float8_e5m2", "f8e5m2"},
         {"float32", "f32"}, {"float64", "f64"}, {"char", "i8"}, {"int8", "i8"}, {"uint8", "u8"}, {"short", "i16"}, {"int16", "i16"}, {"uint16", "u16"}, {"int", "i32"}, {"int32", "i32"},
         {"unsigned", "u32"}, {"uint32", "u32"}, {"int64", "i64"}, {"long long", "i64"}, {"size_t", "u64"}, {"uint64", "u64"},
     };

@@ -143,7 +143,6 @@ mt_status mt_parse_swizzle(mt_reader *, const mt_key_rule *, const mt_ini_entry 
 mt_status mt_parse_of(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_for(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 /* spec_scalar.c */
-mt_byte_type mt_byte_type_of(const char *name); /* NONE: it is another dtype, or none */
 mt_status mt_parse_scalar_dtype(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_scalar_value(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 /* Names of arguments, separated by commas, as their indices; *args is the caller's to free. */

@@ -223,7 +223,7 @@ bool mt_is_literal_arg(const char *text)
     if (length >= sizeof name || text[strlen(text) - 1] != ')') return false;
     memcpy(name, text, length);
     name[length] = '\0';
-    return mt_dtype_from_name(name, &dtype) || mt_byte_type_of(name);
+    return mt_dtype_from_name(name, &dtype) || strcmp(name, "bool") == 0;
 }
 
 static bool has_arg(const mt_ini *ini, const char *name)
