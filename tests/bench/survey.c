@@ -151,7 +151,7 @@ static mt_subject_request subject_of(const char *name)
     mt_options options = {0};
     mt_subject_request subject = {.spec = all.spec, .source = &all.source, .shape = mt_spec_shape(all.spec, name), .workload = &all.spec->workloads[0], .seed = 1};
     must(mt_env_create(all.spec, subject.shape, &all.facts, &env, &err), name);
-    must(mt_options_support(env, subject.workload, &options, &err), name);
+    must(mt_options_support(env, subject.workload, 0, &options, &err), name);
     subject.support_cubin = compile(&all.source, &options);
     mt_options_free(&options);
     mt_env_free(env);

@@ -55,7 +55,7 @@ typedef struct { float *out; alignas(64) char map[128]; int n; } with_map;
 
 START_TEST(lies_as_c_lays_it_out)
 {
-    check_layout("p = struct u8(1), i16(2), i32(N), bool(true), f64(0.5), e4m3(1), out", sizeof(mixed),
+    check_layout("p = struct u8(1), i16(2), i32(N), bool(true), f64(0.5), f8e4m3(1), out", sizeof(mixed),
                  (size_t[]){offsetof(mixed, a), offsetof(mixed, b), offsetof(mixed, c), offsetof(mixed, d), offsetof(mixed, e), offsetof(mixed, f), offsetof(mixed, out)}, 7);
     check_layout("v = struct f32[4](1) align 16\np = struct out, u8(1), v, i8(2)", sizeof(vectors), (size_t[]){offsetof(vectors, out), offsetof(vectors, a), offsetof(vectors, v), offsetof(vectors, b)}, 4);
     check_layout("i = struct u8(1), f64(2), u16(3)\np = struct u8(0), i, i8[3](1, 2, 3), bf16[2](0), out", sizeof(nested),

@@ -50,7 +50,7 @@ mt portfolio --db t.sqlite --kernel other
 mt portfolio --db t.sqlite --gpu a100
 mt portfolio --db t.sqlite --within 0.9
 mt portfolio --db t.sqlite --within much
-mt portfolio --db t.sqlite --max 65
+mt portfolio --db t.sqlite --max 97
 mt portfolio --db t.sqlite --candidates 100
 mt portfolio --db t.sqlite --measure
 mt portfolio --db t.sqlite --space "$data/cli/demo.ini"
