@@ -2,9 +2,9 @@
  * Nothing else includes this. */
 #pragma once
 
+#include "tuner/search/index_map.h"
 #include "tuner/session/session_internal.h"
 #include "tuner/session/session_search.h"
-#include "tuner/search/index_map.h"
 
 typedef enum mt_run_trial_state {
     MT_RUN_SUBMITTED,

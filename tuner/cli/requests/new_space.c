@@ -6,7 +6,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/cli/requests/new_knobs.h"
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 
 enum { NAME_SIZE = 64, MOST_SIZES = 16 };
 
