@@ -1,8 +1,8 @@
 /* After merging: time instead of insertion decides what is newest, comparison points are chosen, winners picked. */
 #include <stdlib.h>
 
-#include "db/store/answer.h"
 #include "db/exchange/merge_internal.h"
+#include "db/store/answer.h"
 #include "db/store/current.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"

@@ -47,11 +47,7 @@ void mt_lookup_hex(const unsigned char digest[16], char hex[MT_LOOKUP_KEY_SIZE])
         st = (call);                              \
         if (st != TUNELOOKUP_OK) goto done;       \
     } while (0)
-#define LOOKUP_LEAVE(status)                      \
-    do {                                          \
-        st = (status);                            \
-        goto done;                                \
-    } while (0)
+#define LOOKUP_LEAVE(status) do { st = (status); goto done; } while (0)
 
 /* ---- memory (lookup_memory.c) ---- */
 

@@ -124,6 +124,8 @@ while IFS=: read -r file line; do
 done < <(grep -rE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' tuner db reports include 2>/dev/null)
 count=$(find tuner db reports include -name '*.[ch]' | wc -l)
 [ "$count" -gt 50 ] || complain "only $count files found: wrong folder?"
+twice=$(find tuner db reports -name '*.[ch]' -printf '%f\n' | sort | uniq -d)
+[ -z "$twice" ] || complain "names of files that stand in two folders, expected each once: $twice"
 
 # Kernels are data: no C names a family, comments apart ("msda-tune" is the tool's own name).
 without_comments() { "${CC:-cc}" -fpreprocessed -E -P -x c "$1" 2>/dev/null; }

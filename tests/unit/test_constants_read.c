@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "tests/unit/unit.h"
-#include "tuner/cli/output/knobs.h"
+#include "tuner/cli/output/print_knobs.h"
 
 #include <math.h>
 #include <stdlib.h>

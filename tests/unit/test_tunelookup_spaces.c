@@ -12,7 +12,7 @@
 #include "tuner/base/rng.h"
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/predictor/table.h"
-#include "tuner/predictor/times.h"
+#include "tuner/predictor/predictor_times.h"
 #include "tuner/space/spec/spec_json.h"
 
 enum { SHAPES = UNIT_SHARE(1000), TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };

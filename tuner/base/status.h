@@ -58,8 +58,4 @@ mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, .
         if (st != MT_OK) goto done; \
     } while (0)
 /* In the same place: ends the function with this status. */
-#define MT_LEAVE(status)          \
-    do {                          \
-        st = (status);            \
-        goto done;                \
-    } while (0)
+#define MT_LEAVE(status) do { st = (status); goto done; } while (0)

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tuner/evaluate/needs.h"
-#include "tuner/space/source/macros.h"
 #include "tuner/space/points/space.h"
+#include "tuner/space/source/macros.h"
 
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */

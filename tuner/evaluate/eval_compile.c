@@ -1,8 +1,8 @@
 /* The compile half alone: every point ends at "compiled", for a GPU that need not be there. */
 
 #include "tuner/base/alloc.h"
-#include "tuner/evaluate/eval_core.h"
 #include "tuner/evaluate/compile_error.h"
+#include "tuner/evaluate/eval_core.h"
 
 /* What a compile that is under way must give. */
 typedef struct pending {

@@ -1,6 +1,6 @@
 /* The real evaluator: here the parts meet, compile workers (eval_core), trials (eval_worker_trials.c), the GPUs' workers (device_worker). */
-#include "tuner/evaluate/eval_worker_internal.h"
 #include "tuner/evaluate/compile_error.h"
+#include "tuner/evaluate/eval_worker_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

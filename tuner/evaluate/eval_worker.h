@@ -4,8 +4,8 @@
 #include <uv.h>
 
 #include "tuner/evaluate/evaluator.h"
-#include "tuner/worker/proto.h"
 #include "tuner/space/source/source.h"
+#include "tuner/worker/proto.h"
 
 typedef struct mt_worker_options {
     size_t jobs;                /* compile workers; 0 = the host's cores, at most 32 */

@@ -2,10 +2,10 @@
  * Nothing else includes this. */
 #pragma once
 
-#include "tuner/worker/device_worker.h"
 #include "tuner/evaluate/diagnose.h"
 #include "tuner/evaluate/eval_core.h"
 #include "tuner/evaluate/open_file.h"
+#include "tuner/worker/device_worker.h"
 
 typedef struct eval_worker eval_worker;
 

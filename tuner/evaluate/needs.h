@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tuner/base/outcome.h"
-#include "tuner/worker/proto.h"
 #include "tuner/space/launch/plan.h"
+#include "tuner/worker/proto.h"
 
 typedef struct mt_needed_kernel {
     char *entry;            /* owned */

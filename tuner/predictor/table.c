@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/predictor/times.h"
+#include "tuner/predictor/predictor_times.h"
 
 /* One variant's newest time on one subject. */
 typedef struct entry {

@@ -12,8 +12,8 @@
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/times.h"
-#include "tuner/predictor/table.h"
 #include "tuner/evaluate/facts_json.h"
+#include "tuner/predictor/table.h"
 #include "tuner/session/session_internal.h"
 #include "tuner/space/spec/spec_json.h"
 

@@ -2,10 +2,10 @@
  * Nothing else includes this. */
 #pragma once
 
-#include "tuner/session/session_internal.h"
-#include "tuner/session/session_search.h"
 #include "tuner/predictor/times.h"
 #include "tuner/search/index_map.h"
+#include "tuner/session/session_internal.h"
+#include "tuner/session/session_search.h"
 
 typedef enum mt_run_trial_state {
     MT_RUN_SUBMITTED,

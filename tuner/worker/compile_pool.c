@@ -7,10 +7,10 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/file_trust.h"
 #include "tuner/base/leftover.h"
 #include "tuner/base/log.h"
 #include "tuner/base/toolkit.h"
-#include "tuner/base/trust.h"
 #include "tuner/worker/worker.h"
 
 enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_FALSE_STARTS = 3, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };

@@ -6,8 +6,8 @@
 
 #include <uv.h>
 
-#include "tuner/worker/proto.h"
 #include "tuner/space/source/visible.h"
+#include "tuner/worker/proto.h"
 
 typedef struct mt_compile_pool mt_compile_pool;
 

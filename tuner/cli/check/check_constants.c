@@ -7,7 +7,7 @@
 #include "tuner/base/file.h"
 #include "tuner/evaluate/candidate.h"
 #include "tuner/space/launch/cubin.h"
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 
 /* The argument that fills the variable; NULL: none. */
 static const mt_arg *filler_of(const mt_spec *spec, const char *name)

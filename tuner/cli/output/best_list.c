@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output/print_knobs.h"
 
 enum { OLD = 1 << 30 }; /* added to the place of a group that goes last */
 

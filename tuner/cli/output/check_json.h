@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tuner/cli/output/check_table.h"
-#include "tuner/space/source/source.h"
 #include "tuner/space/points/space.h"
+#include "tuner/space/source/source.h"
 
 typedef struct mt_check_json {
     mt_strbuf shapes, messages; /* the items of the two arrays */

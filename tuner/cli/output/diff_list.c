@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output/print_knobs.h"
 
 enum { KERNEL, SHAPE, WORKLOAD, L2, ORIGIN, GPU_A, GPU_B, SOURCE_A, SOURCE_B };
 

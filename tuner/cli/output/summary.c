@@ -6,8 +6,8 @@
 
 #include "db/key.h"
 #include "tuner/base/alloc.h"
-#include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output/print_knobs.h"
 #include "tuner/session/rates.h"
 #include "tuner/space/points/point.h"
 

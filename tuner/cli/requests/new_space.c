@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/cli/requests/new_knobs.h"
 #include "tuner/space/dtype.h"
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 #include "tuner/space/signature/fields.h"
 #include "tuner/space/spec/spec.h"
 

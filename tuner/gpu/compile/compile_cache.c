@@ -4,8 +4,8 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/file_trust.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/base/trust.h"
 #include "tuner/gpu/compile/nvrtc_internal.h"
 
 /* First line of a cached log; the entry's key follows, the cubin's hash, and the hash of the log behind the line: an entry under another's name is none. */

@@ -6,10 +6,10 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/ini/split.h"
-#include "tuner/space/source/option_words.h"
-#include "tuner/space/points/point.h"
 #include "tuner/base/text.h"
+#include "tuner/space/ini/split.h"
+#include "tuner/space/points/point.h"
+#include "tuner/space/source/option_words.h"
 
 typedef struct lines {
     char **items;

@@ -6,11 +6,11 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/ini/split.h"
 #include "tuner/space/source/askers.h"
 #include "tuner/space/source/directive.h"
 #include "tuner/space/source/host_header.h"
 #include "tuner/space/source/option_words.h"
-#include "tuner/space/ini/split.h"
 
 enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 1000 /* that may name a file, of one file */, NO_FOLDER = -1 };
 

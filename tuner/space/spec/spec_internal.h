@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tuner/space/ini/ini.h"
-#include "tuner/space/spec/spec.h"
 #include "tuner/space/ini/split.h"
+#include "tuner/space/spec/spec.h"
 
 typedef enum mt_section_kind {
     MT_SECTION_KERNEL, MT_SECTION_TUNE, MT_SECTION_SHAPE, MT_SECTION_WORKLOAD, MT_SECTION_LET, MT_SECTION_ALGORITHM, MT_SECTION_PARAM,

@@ -1,4 +1,4 @@
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 
 #include <stdio.h>
 #include <stdlib.h>

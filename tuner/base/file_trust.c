@@ -1,4 +1,4 @@
-#include "tuner/base/trust.h"
+#include "tuner/base/file_trust.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "tuner/predictor/times.h"
+#include "tuner/predictor/predictor_times.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "tuner/cli/output/knobs.h"
+#include "tuner/cli/output/print_knobs.h"
 
 #include <string.h>
 
