@@ -17,7 +17,8 @@ static const struct {
     {"_ZN2ns4tileINS_4HalfES1_JifEE3runEv", "ns::tile<…>::run"},
     {"_ZNK2ns4tile3runEv", "ns::tile::run"},
     {"_ZN42_INTERNAL_5f9c1b_4_k_cu_d41d8cd9_1234567_89hiddenEv", NULL}, /* the length is a lie */
-    {"_ZN12_GLOBAL__N_16hiddenEPf", "(anonymous namespace)::hidden"},
+    {"_ZN12_GLOBAL__N_16hiddenEPf", "hidden"},
+    {"_ZN2ns12_GLOBAL__N_12in6hiddenIiEEvPf", "ns::in::hidden<…>"},
     {"_ZL6hiddenPf", "hidden"},
     {"_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_", "std::move<…>"},
     {"_ZNSt6vectorIfE4sizeEv", "std::vector<…>::size"},

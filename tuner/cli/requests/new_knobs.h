@@ -8,6 +8,7 @@
 typedef struct mt_new_knobs {
     char block[3][MT_OPEN_MACRO_NAME]; /* what the launch has for the threads of a block, x to z; "" = that axis is not there */
     bool is_literal;                   /* … are numbers, since no name tells which knobs they are */
+    bool is_fixed;                     /* … are numbers in which the source counts blockIdx */
     char guard[MT_OPEN_MACRO_NAME];    /* a macro that must be defined for the knobs to be in effect; "" = none */
     mt_strbuf params;                  /* lines of [params]; mt_strbuf_free */
 } mt_new_knobs; /* zero-initialise */

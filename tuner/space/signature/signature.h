@@ -23,10 +23,14 @@ typedef struct mt_parameter {
 
 typedef struct mt_signature {
     char *name;
+    char *entry;          /* with its namespaces, of which unnamed ones have no name: "ns::scale" */
     char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
     bool is_template;
     bool has_rows, has_planes; /* the body asks for threadIdx.y or blockIdx.y, for their z */
     bool has_dynamic_smem; /* … and for extern __shared__ memory */
+    int dynamic_bytes;     /* of an element of that; 0: its type is not known here */
+    bool has_grid_barrier; /* blocks wait for each other: this_grid() of cooperative groups */
+    char *steps[3];        /* in which the body counts blockIdx.x, .y, .z: "TILE" of blockIdx.x * TILE; NULL: it does not, or by blockDim */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
 } mt_signature;
 
