@@ -87,7 +87,8 @@ static bool take_part(reader *r, mt_strbuf *out)
         return true;
     }
     if (!take_source_name(r, &name, &length)) return false;
-    if (length >= 10 && strncmp(name, "_GLOBAL__N", 10) == 0) return true; /* an unnamed namespace, which nobody writes */
+    bool is_unnamed = length >= 10 && (strncmp(name, "_GLOBAL__N", 10) == 0 || strncmp(name, "_INTERNAL_", 10) == 0); /* a namespace that nobody writes; of variables the second kind */
+    if (is_unnamed) return true;
     if (out->length) mt_strbuf_add(out, "::");
     if (is_std) mt_strbuf_add(out, "std::");
     mt_strbuf_add_bytes(out, name, length);
