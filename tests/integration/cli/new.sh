@@ -13,6 +13,11 @@ for source in temporal guarded tiles; do
   mt new $source.cu --quiet
   sed -n '/^options/p; /^\[params/,$p' $source.ini
 done
+note "namespaces, grid-wide barriers, planes: what the launch must be"
+for source in namespaces grid volume; do
+  mt new $source.cu --quiet
+  sed -n '/^\[shape/,$p' $source.ini
+done
 note "from another folder the source keeps its place"
 mkdir spaces
 mt new saxpy.cu -o spaces/saxpy.ini

@@ -177,7 +177,7 @@ static void write_grid(const writer *w)
                        knobs->is_fixed ? "; the numbers of threads are the source's own: with #ifndef around its #define such a number becomes a knob" : "");
         if (*y) mt_strbuf_addf(w->out, "%s, %s), ceil_div(%s, %s)", w->sizes[0], x, w->sizes[w->size_count > 1], y);
         const char *planes = w->sizes[w->size_count > 2 ? 2 : w->size_count - 1];
-        if (*z) mt_strbuf_addf(w->out, strcmp(z, "1") == 0 ? ", %s" : ", ceil_div(%s, %s)", planes, z);
+        if (*z && w->kernel->has_planes) mt_strbuf_addf(w->out, strcmp(z, "1") == 0 ? ", %s" : ", ceil_div(%s, %s)", planes, z);
         if (!*y) add_total(w, w->out);
         if (!*y) mt_strbuf_addf(w->out, ", %s)", x);
     }

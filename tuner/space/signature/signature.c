@@ -344,8 +344,9 @@ static mt_status read_kernel(reader *r, mt_error *err)
     }
     if (!mt_code_is(word, "(") || !name.length) return MT_OK;
     const char *from = r->at, *to = mt_code_skip(&r->at, '(', ')');
-    word = mt_code_next(&r->at);
-    if (!mt_code_is(word, "{")) return MT_OK; /* a declaration */
+    const char *behind = r->at;
+    if (!mt_code_is(mt_code_next(&behind), "{")) return MT_OK; /* a declaration, or under a condition the first of two heads of one body */
+    r->at = behind;
     if (!(signature.name = mt_strndup(name.at, name.length))) return mt_no_memory("signature", err);
     MT_TRY(read_parameters(r, from, to, &signature, err));
     const char *body = r->at;
