@@ -262,6 +262,8 @@ START_TEST(syntax_errors)
     check_fails("not is_big", "column 1: 'not' is not supported, write !");
     check_fails("is_big and is_big", "column 8: unexpected 'and', expected an operator or the end: write &&");
     check_fails("is_big or is_big", "column 8: unexpected 'or', expected an operator or the end: write ||");
+    check_fails("N not in (1, 2)", "column 3: unexpected 'not', expected an operator or the end: write !(NAME in (…))");
+    check_fails("N if is_big else 3", "column 3: unexpected 'if', expected an operator or the end: write CONDITION ? A : B");
     check_fails("1 @ 2", "column 3: '@' is not part of the expression language");
     check_fails("1 × 2", "column 3: '×' is not part of the expression language");
     check_fails("1 \xff", "column 3: '\xff' is not part of the expression language");

@@ -16,6 +16,10 @@ static char *described(const char *source)
     for (size_t i = 0; i < all.count; i++) {
         const mt_signature *kernel = &all.items[i];
         mt_strbuf_addf(&out, "%s%s %s%s%s", i ? "; " : "", kernel->entry, kernel->symbol ? kernel->symbol : "?", kernel->is_template ? " template" : "", kernel->has_rows ? " rows" : "");
+        for (size_t k = 0; k < kernel->take_count; k++) {
+            const mt_template_parameter *take = &kernel->takes[k];
+            mt_strbuf_addf(&out, " %s%s%s%s", take->is_other ? "?" : take->is_type ? "type " : take->is_bool ? "bool " : "", take->name, take->standard ? "=" : "", take->standard ? take->standard : "");
+        }
         for (size_t axis = 0; axis < 3; axis++)
             if (kernel->steps[axis]) mt_strbuf_addf(&out, " %c:%s", "xyz"[axis], kernel->steps[axis]);
         if (kernel->has_dynamic_smem) mt_strbuf_addf(&out, " smem:%d", kernel->dynamic_bytes);
@@ -48,7 +52,8 @@ static const struct {
     {"__global__ void k(float *a, float *b) { a[0] = b[0] == a[1]; }", "k _Z1kPfS_: f32* a rw, f32* b r"},
     {"__global__ void k() { }\n__global__ void l(void) { }", "k _Z1kv:; l _Z1lv:"},
     {"__global__ void k(float *, int) { }", "k _Z1kPfi: f32* arg1 rw, i32 arg2"},
-    {"template <typename T, int N> __global__ void k(T *a) { *a = N; }\n__global__ void l(int *a) { *a = 1; }", "k ? template: T* a w; l _Z1lPi: i32* a w"},
+    {"template <typename T, int N> __global__ void k(T *a) { *a = N; }\n__global__ void l(int *a) { *a = 1; }", "k ? template type T N: T* a w; l _Z1lPi: i32* a w"},
+    {"template <class T = Pair<int, 2>, bool B = (1 > 2), unsigned int N = 3 * (2), typename... P, Mode M, template <class> class V, const int C> __global__ void k() { }\ntemplate <> void f() { }\ntemplate __global__ void k<int>();", "k ? template type T=Pair<int, 2> bool B=(1 > 2) N=3 * (2) ?P ?M ?V C:"},
     {"namespace n { __global__ void k(int *a) { *a = 1; } }\n__global__ void l(int *a) { *a = 1; }", "n::k ?: i32* a w; l _Z1lPi: i32* a w"},
     {"extern \"C\" {\n__device__ int d() { return 1; }\n__global__ void k(int *a) { *a = d(); } }\n__global__ void l(int *a) { *a = 1; }", "k k: i32* a w; l _Z1lPi: i32* a w"},
     {"// __global__ void no(int *a) {}\n/* __global__ void no(int *a) {} */\n#define NO __global__ void no(int *a) {}\nconst char *t = \"__global__ void no() {}\";\n__global__ void k(int *a);\n__global__ void k(int *a) { *a = '}'; a[1] = 2; }", "k _Z1kPi: i32* a w"},

@@ -40,6 +40,12 @@ static int axis_of(const char *name)
     return !last ? 0 : last >= 'x' && last <= 'z' ? last - 'x' : -1;
 }
 
+static bool is_of_axis(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 2 && name[length - 2] == '_' && (name[length - 1] | 0x20) >= 'x' && (name[length - 1] | 0x20) <= 'z';
+}
+
 static bool is_power(long value)
 {
     return value > 0 && (value & (value - 1)) == 0;
@@ -80,14 +86,14 @@ static const char *choose_values(const mt_open_macro *macro, bool has_shared, li
     return "guess: the source reads it and gives it no value";
 }
 
-static void add_knob(mt_new_knobs *knobs, const mt_open_macro *macro, bool has_shared)
+static void add_knob(mt_new_knobs *knobs, const char *prefix, const mt_open_macro *macro, bool has_shared)
 {
     list values = {.count = 0};
     const char *remark = choose_values(macro, has_shared, &values);
     int axis = axis_of(macro->name);
     bool is_block = axis >= 0 && values.values[0] > 0 && !knobs->block[axis][0];
-    if (is_block) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s", macro->name);
-    mt_strbuf_addf(&knobs->params, "%s = ", macro->name);
+    if (is_block) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s%s", prefix, macro->name);
+    mt_strbuf_addf(&knobs->params, "%s%s = ", prefix, macro->name);
     for (size_t i = 0; i < values.count; i++) mt_strbuf_addf(&knobs->params, "%s%ld", i ? ", " : "", values.values[i]);
     if (macro->value >= 0 && macro->value != values.values[0]) mt_strbuf_addf(&knobs->params, " default %ld", macro->value);
     if (is_block && axis == 0) mt_strbuf_add(&knobs->params, " doc \"threads of a block\"");
@@ -101,6 +107,20 @@ static bool is_parameter(const char *params, const char *name)
     for (const char *line = params; *line; line += strcspn(line, "\n"), line += *line == '\n')
         if (strncmp(line, name, length) == 0 && line[length] == ' ') return true;
     return false;
+}
+
+/* A number or a condition that a template takes. */
+static void add_take(mt_new_knobs *knobs, const mt_signature *kernel, const mt_template_parameter *take, bool has_shared)
+{
+    mt_open_macro macro = {.value = -1};
+    if (take->is_type || take->is_other) return;
+    snprintf(macro.name, sizeof macro.name, "%s", take->name);
+    if (take->standard && *take->standard >= '0' && *take->standard <= '9') macro.value = strtol(take->standard, NULL, 10);
+    for (size_t axis = 0; axis < 3 && macro.value < 0; axis++)
+        if (kernel->steps[axis] && strcmp(kernel->steps[axis], take->name) == 0) macro.value = kernel->has_rows ? 16 : 256; /* threads */
+    if (take->is_bool) macro.value = take->standard && strcmp(take->standard, "true") == 0;
+    if (take->is_bool) macro.compared[macro.compared_count++] = 0, macro.compared[macro.compared_count++] = 1;
+    add_knob(knobs, MT_NEW_TAKES, &macro, has_shared);
 }
 
 /* A name of the tool's own that the source does not use. */
@@ -118,6 +138,9 @@ static void add_steps(const char *text, const mt_signature *kernel, mt_new_knobs
         if (!step || knobs->block[axis][0]) continue;
         int64_t value = *step >= '0' && *step <= '9' ? strtoll(step, NULL, 10) : mt_constant_number(text, mt_code_next(&at));
         bool is_number = value > 0 && value <= 1024, is_knob = is_parameter(mt_strbuf_text(&knobs->params), step);
+        char take[MT_OPEN_MACRO_NAME + 8];
+        snprintf(take, sizeof take, MT_NEW_TAKES "%s", step);
+        if (is_parameter(mt_strbuf_text(&knobs->params), take)) is_knob = true, step = take;
         if (is_knob) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s", step);
         else if (is_number) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%lld", (long long)value);
         knobs->is_fixed = knobs->is_fixed || (is_number && !is_knob);
@@ -134,6 +157,8 @@ static void add_block(const char *source, const mt_signature *kernel, mt_new_kno
         snprintf(knobs->block[0], sizeof knobs->block[0], "%s", has_rows ? "32" : "256");
         snprintf(knobs->block[1], sizeof knobs->block[1], "%s", has_rows ? "4" : "");
     }
+    bool is_square = has_rows && !kernel->asks_block && knobs->block[0][0] && !knobs->block[1][0] && !knobs->is_literal && !is_of_axis(knobs->block[0]);
+    if (is_square) memcpy(knobs->block[1], knobs->block[0], sizeof knobs->block[1]); /* one name for both: BLOCK_SIZE */
     if (!knobs->block[0][0]) {
         name_knob(source, has_rows ? columns : ones, knobs->block[0]);
         mt_strbuf_addf(&knobs->params, has_rows ? "%s = 8, 16, 32, 64, 128 default 32 doc \"threads of a block\"\n" : "%s = 32, 64, 128, 256, 512, 1024 default 256 doc \"threads of a block\"\n", knobs->block[0]);
@@ -152,7 +177,8 @@ mt_status mt_new_knobs_find(const char *source, const char *others, const mt_sig
     mt_open_macros macros;
     bool has_shared = mt_text_has_word(source, "__shared__");
     mt_status st = mt_open_macros_read(source, others, &macros, err);
-    for (size_t i = 0; i < macros.count && st == MT_OK; i++) add_knob(knobs, &macros.items[i], has_shared);
+    for (size_t i = 0; i < macros.count && st == MT_OK; i++) add_knob(knobs, "", &macros.items[i], has_shared);
+    for (size_t i = 0; i < kernel->take_count && st == MT_OK; i++) add_take(knobs, kernel, &kernel->takes[i], has_shared);
     char *code = st == MT_OK ? mt_code_uncommented(source) : NULL, *other_code = code ? mt_code_uncommented(others) : NULL;
     mt_strbuf text = {0};
     mt_strbuf_addf(&text, "%s\n%s", code ? code : "", other_code ? other_code : "");

@@ -36,10 +36,21 @@ static bool is_struct(const mt_parameter *parameter)
     return !parameter->pointers && !parameter->dtype;
 }
 
+/* The type that a template is given: its default, or float. NULL: no parameter of a template is called so. */
+static const char *taken_type(const mt_signature *kernel, const char *type)
+{
+    for (size_t i = 0; i < kernel->take_count; i++)
+        if (kernel->takes[i].is_type && strcmp(kernel->takes[i].name, type) == 0) return kernel->takes[i].standard ? kernel->takes[i].standard : "float";
+    return NULL;
+}
+
 static void add_parameter(writer *w, size_t owner, const mt_parameter *parameter)
 {
+    const char *type = parameter->dtype ? NULL : taken_type(w->kernel, parameter->type);
     w->owners[w->parameter_count] = owner;
-    w->parameters[w->parameter_count++] = *parameter;
+    mt_parameter *added = &w->parameters[w->parameter_count++];
+    *added = *parameter;
+    if (type) added->dtype = mt_signature_dtype(type, &added->lanes), added->is_alias = true;
 }
 
 /* A field's role is guessed by const alone: the body is not searched for fields. */
@@ -255,8 +266,10 @@ static mt_status check(const writer *w, mt_error *err)
 {
     const mt_signature *kernel = w->kernel;
     bool has_output = false;
-    if (kernel->is_template)
-        return MT_FAIL(err, MT_ERR_SPEC, "%s is a template, whose arguments are yours to choose: expected a kernel without them; or write the search space by hand, with `entry = %s<…>`", kernel->name, kernel->name);
+    for (size_t i = 0; i < kernel->take_count; i++)
+        if (kernel->takes[i].is_other)
+            return MT_FAIL(err, MT_ERR_SPEC, "%s is a template that takes more than types and numbers (%s): expected a kernel without such an argument; or write the search space by hand, with `entry = %s<…>`", kernel->name,
+                           *kernel->takes[i].name ? kernel->takes[i].name : "without a name", kernel->entry);
     for (size_t i = 0; i < w->parameter_count; i++) {
         const mt_parameter *parameter = &w->parameters[i];
         if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
@@ -277,7 +290,13 @@ static void write_kernel(const writer *w, const char *path)
     if (*w->knobs.guard) mt_strbuf_addf(w->out, "; Without it the source gives knobs values of its own.\noptions   = -D%s\n", w->knobs.guard);
     write_shape(w);
     mt_strbuf_addf(w->out, "\n[algorithm %s]\n", kernel->name);
-    if (strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s\n", kernel->entry);
+    if (kernel->take_count) mt_strbuf_add(w->out, "; Guess: what the template takes. A type may be a shape value or a knob, too: ${TYPE}.\n");
+    if (kernel->take_count || strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s%s", kernel->entry, kernel->take_count ? "" : "\n");
+    for (size_t i = 0; i < kernel->take_count; i++) {
+        const mt_template_parameter *take = &kernel->takes[i];
+        mt_strbuf_addf(w->out, take->is_type ? "%s%s" : "%s${" MT_NEW_TAKES "%s}", i ? ", " : "<", take->is_type ? taken_type(kernel, take->name) : take->name);
+    }
+    if (kernel->take_count) mt_strbuf_add(w->out, ">\n");
 }
 
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)

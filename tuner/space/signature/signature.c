@@ -17,6 +17,7 @@ typedef struct reader {
     size_t depth;
     mt_code_path path;     /* the open namespaces */
     bool is_c, is_template; /* said in front of the declaration at hand */
+    const char *takes;      /* behind the bracket of its template; NULL: none */
     mt_signatures *all;
 } reader;
 
@@ -265,7 +266,6 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
 {
     mt_code_word before[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}}; /* the last one first */
     mt_status st = MT_OK;
-    bool asks_block = false;
     bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
     if (!is_more) return mt_no_memory("signature", err);
     for (mt_code_word word; st == MT_OK && (word = mt_code_next(&at)).length && word.at < end;) {
@@ -275,13 +275,13 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
         bool is_dynamic = mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__");
         if (is_dynamic) signature->has_dynamic_smem = true, signature->dynamic_bytes = element_bytes(at);
         signature->has_grid_barrier = signature->has_grid_barrier || mt_code_is(word, "this_grid");
-        asks_block = asks_block || mt_code_is(word, "blockDim");
+        signature->asks_block = signature->asks_block || mt_code_is(word, "blockDim");
         st = note_step(at, before, word, signature, err);
         note_word(at, before, word, signature, is_more);
         memmove(before + 1, before, 3 * sizeof *before);
         before[0] = word;
     }
-    for (size_t i = 0; i < 3 && asks_block; i++) {
+    for (size_t i = 0; i < 3 && signature->asks_block; i++) {
         mt_free(signature->steps[i]);
         signature->steps[i] = NULL;
     }
@@ -314,6 +314,8 @@ static bool is_within(const reader *r, scope kind)
 
 static void free_signature(mt_signature *signature)
 {
+    for (size_t i = 0; i < signature->take_count; i++) MT_FREE_EACH(signature->takes[i].name, signature->takes[i].standard);
+    mt_free(signature->takes);
     for (size_t i = 0; i < signature->parameter_count; i++) {
         mt_free(signature->parameters[i].name);
         mt_free(signature->parameters[i].type);
@@ -328,6 +330,50 @@ static mt_status add(reader *r, mt_signature *signature, mt_error *err)
     *added = *signature;
     *signature = (mt_signature){0};
     return MT_OK;
+}
+
+/* "typename T", "int N = 4", from `at` to `end`. */
+static mt_status read_take(const char *at, const char *end, mt_signature *signature, mt_error *err)
+{
+    static const char *const numbers[] = {"int", "unsigned", "short", "long", "char", "size_t", "uint32_t", "int32_t", "uint64_t", "int64_t", "std", "signed"};
+    mt_template_parameter *added = MT_APPEND(signature->takes, signature->take_count, signature->take_capacity);
+    if (!added) return mt_no_memory("signature", err);
+    *added = (mt_template_parameter){.is_other = true};
+    mt_code_word word, name = {"", 0};
+    bool is_known = true, is_first = true;
+    while ((word = mt_code_next(&at)).length && word.at < end && *word.at != '=') {
+        if (is_first && (mt_code_is(word, "typename") || mt_code_is(word, "class"))) added->is_type = true;
+        if (is_first && mt_code_is(word, "bool")) added->is_bool = true;
+        for (size_t i = 0; is_first && i < sizeof numbers / sizeof *numbers; i++)
+            if (mt_code_is(word, numbers[i])) added->is_other = false;
+        is_known = is_known && (mt_code_is_name(word) || *word.at == ':');
+        is_first = is_first && mt_code_is(word, "const");
+        name = word;
+    }
+    added->is_other = !is_known || !mt_code_is_name(name) || (added->is_other && !added->is_type && !added->is_bool);
+    added->name = mt_strndup(name.at, name.length);
+    if (word.length && word.at < end) {
+        at += strspn(at, " \t\r\n");
+        size_t length = (size_t)(end - at);
+        while (length && strchr(" \t\r\n", at[length - 1])) length--;
+        added->standard = mt_strndup(at, length);
+    }
+    return added->name && (added->standard || !(word.length && word.at < end)) ? MT_OK : mt_no_memory("signature", err);
+}
+
+static mt_status read_takes(const char *at, mt_signature *signature, mt_error *err)
+{
+    mt_status st = MT_OK;
+    int depth = 0;
+    const char *from = at;
+    for (mt_code_word word; st == MT_OK && depth >= 0 && (word = mt_code_next(&at)).length;) {
+        if (strchr("([<{", *word.at)) depth++;
+        if (strchr(")]>}", *word.at)) depth--;
+        if ((*word.at != ',' || depth) && depth >= 0) continue;
+        st = read_take(from, word.at, signature, err);
+        from = at;
+    }
+    return st;
 }
 
 /* Behind `__global__`. Its name is what stands before the parameters' bracket. Only what has a body counts. */
@@ -348,6 +394,7 @@ static mt_status read_kernel(reader *r, mt_error *err)
     if (!mt_code_is(mt_code_next(&behind), "{")) return MT_OK; /* a declaration, or under a condition the first of two heads of one body */
     r->at = behind;
     if (!(signature.name = mt_strndup(name.at, name.length))) return mt_no_memory("signature", err);
+    if (r->takes) MT_TRY(read_takes(r->takes, &signature, err));
     MT_TRY(read_parameters(r, from, to, &signature, err));
     const char *body = r->at;
     MT_TRY(read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
@@ -383,17 +430,21 @@ mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_e
         if (mt_code_is(word, "__global__")) {
             st = read_kernel(&r, err);
             r.is_c = r.is_template = false;
+            r.takes = NULL;
         } else if (mt_code_is(word, "\"C\"")) {
             r.is_c = true;
             next = C_NAMES;
         } else if (mt_code_is(word, "namespace")) {
             next = NAMED;
         } else if (mt_code_is(word, "template")) {
+            const char *look = r.at;
             r.is_template = true;
+            if (mt_code_is(mt_code_next(&look), "<") && !r.takes) r.takes = look; /* a template may take templates */
         } else if (strchr("{};", *word.at)) {
             if (*word.at == '{') open_bracket(&r, next);
             if (*word.at == '}' && r.depth) r.depth--;
             r.is_c = r.is_template = false;
+            r.takes = NULL;
             next = PLAIN;
         }
     }
