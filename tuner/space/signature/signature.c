@@ -1,10 +1,10 @@
 #include "tuner/space/signature/signature.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/dtype.h"
 #include "tuner/space/signature/signature_code.h"
 
 enum { DEEPEST = 64 }; /* open brackets, outside of functions */
@@ -229,7 +229,6 @@ static int element_bytes(const char *at)
 {
     mt_strbuf type = {0};
     mt_code_word word, name = {0};
-    mt_dtype dtype;
     int lanes;
     while ((word = mt_code_next(&at)).length && !strchr("[;", *word.at)) {
         if (strncmp(word.at, "__align__", 9) == 0 || mt_code_is(word, "alignas") || *word.at == '(') {
@@ -241,7 +240,7 @@ static int element_bytes(const char *at)
     }
     const char *known = mt_signature_dtype(mt_strbuf_text(&type), &lanes);
     mt_strbuf_free(&type);
-    return known && mt_dtype_from_name(known, &dtype) ? (int)mt_dtype_bytes(dtype) * lanes : 0;
+    return known ? atoi(known + strcspn(known, "0123456789")) / 8 * lanes : 0; /* f32 has 32 bits */
 }
 
 /* `word` of `blockIdx.x * TILE + threadIdx.x`, whatever stands first; `at` stands behind it. */
@@ -364,12 +363,12 @@ static mt_status read_take(const char *at, const char *end, mt_signature *signat
 static mt_status read_takes(const char *at, mt_signature *signature, mt_error *err)
 {
     mt_status st = MT_OK;
-    int depth = 0;
+    int depth = 0, round = 0; /* within (1 > 2) nothing ends */
     const char *from = at;
     for (mt_code_word word; st == MT_OK && depth >= 0 && (word = mt_code_next(&at)).length;) {
-        if (strchr("([<{", *word.at)) depth++;
-        if (strchr(")]>}", *word.at)) depth--;
-        if ((*word.at != ',' || depth) && depth >= 0) continue;
+        round += (strchr("([{", *word.at) != NULL) - (strchr(")]}", *word.at) != NULL);
+        if (round == 0) depth += (*word.at == '<') - (*word.at == '>');
+        if ((*word.at != ',' || depth || round) && depth >= 0) continue;
         st = read_take(from, word.at, signature, err);
         from = at;
     }
