@@ -20,12 +20,11 @@ struct sqlite3;
 /* Limits on what a file may hold, so that every evaluation fits a caller's stack and results have one size. */
 enum {
     MT_LOOKUP_SLOTS = 256,     /* shape values, device facts, knobs, lets */
-    MT_LOOKUP_PARAMS = 64,
     MT_LOOKUP_PREPARE = 0, MT_LOOKUP_TIMED = 1, MT_LOOKUP_FINISH = 2, MT_LOOKUP_PHASES = 3, /* of launches, in the order in which they run */
     MT_LOOKUP_LAUNCHES = 16,   /* of one variant, of all phases */
     MT_LOOKUP_ARGS = 32,       /* of one launch */
     MT_LOOKUP_ALL_ARGS = 128,  /* of a kernel */
-    MT_LOOKUP_RANK = 8, MT_LOOKUP_MAP_RANK = 5, MT_LOOKUP_FACTS = 12,
+    MT_LOOKUP_PARAMS = 64, MT_LOOKUP_RANK = 8, MT_LOOKUP_MAP_RANK = 5, MT_LOOKUP_FACTS = 12,
     MT_LOOKUP_CHOICES = 4,     /* defaults of a kernel */
     MT_LOOKUP_NO_SLOT = UINT32_MAX,
     MT_LOOKUP_KEY_SIZE = 33,
@@ -181,8 +180,7 @@ typedef struct mt_lookup_model_arg {
     bool fill_nan;
     const mt_program *value;     /* NULL: the literal */
     double literal;
-    struct { int32_t *items; uint32_t count; } members; /* of a struct: arguments; structs among them stand above it */
-    uint32_t align;
+    struct { int32_t *items; uint32_t count, align; } members; /* of a struct: arguments; structs among them stand above it */
 } mt_lookup_model_arg;
 
 typedef struct mt_lookup_model_launch {
@@ -542,10 +540,6 @@ mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup
 mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule);
 mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
                                       tunelookup_tensormap_info *info, const char **rule);
-/* As parameters of kernels (lookup_struct.c). Of a struct also the offset of one member. */
-typedef struct mt_lookup_size { uint64_t bytes, align; } mt_lookup_size;
-mt_program_status mt_lookup_env_size(const mt_lookup_env *env, const mt_lookup_model_arg *arg, mt_lookup_size *size, const char **rule);
-mt_program_status mt_lookup_env_struct(const mt_lookup_env *env, const mt_lookup_model_arg *arg, uint32_t member, mt_lookup_size *size, uint64_t *offset, const char **rule);
 void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
 /* The device's rules for one launch or map (lookup_legal.c); NULL = kept. blocks_per_sm: what the launch counts on; 0 = nothing. */
 const char *mt_lookup_launch_rule(const mt_lookup_env *env, const mt_lookup_model_launch *from, int64_t blocks_per_sm, const tunelookup_launch_info *info);

@@ -1,5 +1,5 @@
 /* Arguments of a result: tensors, tensor maps, scalars, structs. As tuner/space/launch/plan_arg.c does it: a test compares the two. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_struct.h"
 
 #include <string.h>
 

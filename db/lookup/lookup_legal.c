@@ -1,5 +1,5 @@
 /* May a variant's launches run on the prepared device at all? The rules of tuner/space/launch/plan_legal.c, as far as the caller gave the facts that they need. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_struct.h"
 
 enum { SMEM_OPTIN = 2, SMEM_PER_SM = 3, SMEM_RESERVED = 4, THREADS_PER_SM = 6, BLOCKS_PER_SM = 7, MAX_CLUSTER = 8, CC = 0, SM_COUNT = 1 }; /* in mt_lookup_fact_names */
 enum { THREAD_LIMIT = 1024, BOX_LIMIT = 256, ALIGNMENT = 16 };

@@ -68,7 +68,7 @@ static tunelookup_status load_struct(mt_lookup_model_reader *reader, const mt_lo
     int64_t align = mt_lookup_json_int(from, "align", 1);
     arg->kind = TUNELOOKUP_ARG_STRUCT;
     if (align < 1 || align > 256 || (align & (align - 1))) return mt_lookup_model_bad(reader, "a struct's alignment is no power of two up to 256");
-    arg->align = (uint32_t)align;
+    arg->members.align = (uint32_t)align;
     if (!array || array->kind != MT_LOOKUP_JSON_ARRAY || !array->count || array->count > MT_LOOKUP_ALL_ARGS) return mt_lookup_model_bad(reader, "a struct has no or too many members");
     if (!(arg->members.items = mt_lookup_arena_take(reader->arena, array->count, sizeof *arg->members.items))) return mt_lookup_no_memory();
     for (const mt_lookup_json *at = array->first; at; at = at->next) {

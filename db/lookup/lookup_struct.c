@@ -1,5 +1,5 @@
 /* Structs by value: where in them their members are. As tuner/space/launch/plan_arg.c lays them out: a test compares the two. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_struct.h"
 
 enum { MAP_BYTES = 128, MAP_ALIGN = 64, POINTER_BYTES = 8 };
 
@@ -11,7 +11,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t align)
 mt_program_status mt_lookup_env_struct(const mt_lookup_env *env, const mt_lookup_model_arg *arg, uint32_t member, mt_lookup_size *size, uint64_t *offset, const char **rule)
 {
     uint64_t end = 0;
-    *size = (mt_lookup_size){ .align = arg->align };
+    *size = (mt_lookup_size){ .align = arg->members.align };
     for (uint32_t i = 0; i < arg->members.count; i++) {
         mt_lookup_size field;
         mt_program_status status = mt_lookup_env_size(env, &env->answers->model.args[arg->members.items[i]], &field, rule);

@@ -1,5 +1,5 @@
 // An image turned by an angle, with the filter that a texture would apply: the border repeats its last pixel, four neighbours are mixed.
-__device__ float pixel(const float *__restrict__ image, int width, int height, int x, int y)
+__device__ float pixel(const float *image, int width, int height, int x, int y)
 {
     int at = min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1);
 #if READ == READ_cached
@@ -9,7 +9,7 @@ __device__ float pixel(const float *__restrict__ image, int width, int height, i
 #endif
 }
 
-extern "C" __global__ void rotate(float *out, const float *__restrict__ image, int width, int height, float cosine, float sine)
+extern "C" __global__ void rotate(float *out, const float *image, int width, int height, float cosine, float sine)
 {
     int x = blockIdx.x * BLOCK_X + threadIdx.x;
     for (int k = 0; k < ROWS; k++) {

@@ -8,6 +8,7 @@
 
 #include "db/key.h"
 #include "tests/unit/space_fixture.h"
+#include "tests/unit/struct_compare.h"
 #include "tuner/base/rng.h"
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/predictor/table.h"
@@ -289,19 +290,6 @@ static void compare_map(const tunelookup_result *result, int arg, size_t map, co
     ck_assert_int_eq(got.l2_promotion_bytes, from->l2_promotion_bytes);
 }
 
-static void compare_struct(const tunelookup_result *result, int index, const tunelookup_arg_info *got, const mt_plan_arg *want, const mt_arg *from)
-{
-    ck_assert_uint_eq(got->bytes, want->struct_bytes);
-    ck_assert_uint_eq((size_t)got->member_count, from->member_count);
-    for (size_t i = 0; i < from->member_count; i++) {
-        int32_t arg;
-        uint64_t offset;
-        ck_lookup(tunelookup_member(result, index, (int)i, &arg, &offset));
-        ck_assert_uint_eq((size_t)arg, from->members[i]);
-        ck_assert_uint_eq(offset, want->offsets[i]);
-    }
-}
-
 static void compare_arg(const tunelookup_result *result, int index, const mt_plan_arg *want, const mt_arg *from)
 {
     tunelookup_arg_info got;
@@ -343,6 +331,7 @@ static void compare_result(bench *b, const random_shape *random, const tunelooku
     ck_assert_uint_eq((size_t)result->arg_count, plan.arg_count);
     for (size_t i = 0; i < plan.launch_count; i++) compare_launch(result, (int)i, &plan.launches[i]);
     for (size_t i = 0; i < plan.arg_count; i++) compare_arg(result, (int)i, &plan.args[i], &b->spec->args[i]);
+    compare_packed(result, &plan, b->spec);
     mt_plan_free(&plan);
     mt_env_free(env);
 }
@@ -557,6 +546,12 @@ END_TEST
 
 START_TEST(test_structs)
 {
+#if MT_WITH_CUDA
+    mt_error err = { 0 };
+    fakes_select();
+    ck_assert_msg(mt_cuda_open(&driver, &err) == MT_OK, "%s", err.message);
+    ck_assert_int_eq(driver.cuInit(0), CUDA_SUCCESS);
+#endif
     compare_space(TEST_DATA_DIR "/ini/structs.ini");
 }
 END_TEST

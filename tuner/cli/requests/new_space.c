@@ -24,9 +24,18 @@ typedef struct writer {
     mt_strbuf *out;
 } writer;
 
+/* Of a number by value: types that no tensor has, too. */
+static const char *scalar_dtype(const mt_parameter *parameter)
+{
+    static const char *const others[][2] = {{"bool", "bool"}, {"__nv_fp8_e4m3", "e4m3"}, {"__nv_fp8_e5m2", "e5m2"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(parameter->type, others[i][0]) == 0) return others[i][1];
+    return parameter->dtype;
+}
+
 static bool is_size(const mt_parameter *parameter)
 {
-    return !parameter->pointers && parameter->elements <= 1 && parameter->lanes == 1 && parameter->dtype && (*parameter->dtype == 'i' || *parameter->dtype == 'u') && strcmp(parameter->type, "bool") != 0;
+    return !parameter->pointers && parameter->elements <= 1 && parameter->lanes == 1 && parameter->dtype && (*parameter->dtype == 'i' || *parameter->dtype == 'u') && scalar_dtype(parameter) == parameter->dtype;
 }
 
 /* ---- structs ---- */
@@ -199,8 +208,8 @@ static void write_grid(const writer *w)
 static void add_number(const writer *w, const mt_parameter *parameter, size_t *size, mt_strbuf *out)
 {
     if (is_size(parameter) && *size < MOST_SIZES) mt_strbuf_addf(out, "%s(%s)", parameter->dtype, w->sizes[(*size)++]);
-    else if (parameter->elements > 1) mt_strbuf_addf(out, "%s[%lld](1)", parameter->dtype, (long long)parameter->elements);
-    else mt_strbuf_addf(out, "%s(1)", strcmp(parameter->type, "bool") == 0 ? "bool" : parameter->dtype);
+    else if (parameter->elements > 1) mt_strbuf_addf(out, "%s[%lld](1)", scalar_dtype(parameter), (long long)parameter->elements);
+    else mt_strbuf_addf(out, "%s(1)", scalar_dtype(parameter));
 }
 
 /* float4 and its kind: a struct of its own, as large as it is aligned; of three numbers they lie as an array does. */

@@ -42,7 +42,7 @@ const char *mt_signature_dtype(const char *type, int *lanes)
         int lanes;
     } known[] = {
         {"float", "f32", 1}, {"float2", "f32", 2}, {"float3", "f32", 3}, {"float4", "f32", 4}, {"double", "f64", 1}, {"double2", "f64", 2}, {"__half", "f16", 1}, {"half", "f16", 1}, {"__half2", "f16", 2}, {"half2", "f16", 2},
-        {"__nv_bfloat16", "bf16", 1}, {"nv_bfloat16", "bf16", 1}, {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"bool", "u8", 1}, {"char", "i8", 1}, {"signed char", "i8", 1}, {"int8_t", "i8", 1},
+        {"__nv_bfloat16", "bf16", 1}, {"nv_bfloat16", "bf16", 1}, {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"bool", "u8", 1}, {"__nv_fp8_e4m3", "u8", 1}, {"__nv_fp8_e5m2", "u8", 1}, {"char", "i8", 1}, {"signed char", "i8", 1}, {"int8_t", "i8", 1},
         {"unsigned char", "u8", 1}, {"uint8_t", "u8", 1}, {"uchar4", "u8", 4}, {"short", "i16", 1}, {"int16_t", "i16", 1}, {"unsigned short", "u16", 1}, {"uint16_t", "u16", 1}, {"int", "i32", 1}, {"int32_t", "i32", 1}, {"int2", "i32", 2}, {"int4", "i32", 4},
         {"unsigned int", "u32", 1}, {"unsigned", "u32", 1}, {"uint32_t", "u32", 1}, {"uint2", "u32", 2}, {"uint4", "u32", 4}, {"long", "i64", 1}, {"long long", "i64", 1}, {"int64_t", "i64", 1},
         {"unsigned long", "u64", 1}, {"unsigned long long", "u64", 1}, {"uint64_t", "u64", 1}, {"size_t", "u64", 1},
