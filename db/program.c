@@ -468,7 +468,7 @@ const char *mt_program_strerror(mt_program_status status)
     case MT_PROGRAM_OVERFLOW: return "integer overflow";
     case MT_PROGRAM_DIVIDE_BY_ZERO: return "division by zero";
     case MT_PROGRAM_NOT_INTEGRAL: return "result is not an integer";
-    case MT_PROGRAM_RANGE: return "argument out of range";
+    case MT_PROGRAM_RANGE: return "argument out of range: expected 0 or more in ceil_div, floor_div and align_up, more than 0 in log2, and an element that the list has";
     }
     return "unknown error";
 }

@@ -95,7 +95,7 @@ says 1 '[arg n] is a scalar i32, but parameter 1 of twice is float *out' '/^\[la
 says 1 'reference has 1 parameter, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameter, the launch lists 3' 's/^init .*/init = kernel(generator)/'
 says 0 'twice           2   2        0       0' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = table/'
-says 1 'no variable tabel in the compiled source, and no launch takes in' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = tabel/'
+says 1 'no variable tabel in the compiled source, which has table, and no launch takes in' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = tabel/'
 says 1 'no variable twice in the compiled source' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = twice/' # a function
 says 1 'the variable table has 64 bytes, its input 256' '/^\[arg in/,/^init/s/^shape .*/shape = N\nconstant = table/'
 says 0 'knob UNROLL changes nothing: neither the source nor a launch, an argument or an option reads it' 's/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'

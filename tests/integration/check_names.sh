@@ -88,10 +88,10 @@ sed 's/TILE  = 1, 2/TILE  = 2/' k.ini >one.ini
 says 1 'm.ini:28: ns::scale<float, 8> has 3 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/out, in, i32(N)/out, in/'
 says 0 'ns::scale<float, 8>: a block of 64 threads: its launch bounds allow 32' 's/^BLOCK = 64/BLOCK = 64 default 64/' 's/__global__ void scale/__global__ void __launch_bounds__(32) scale/'
 says 1 'the variable ns::filter has 8 bytes, its input 16' '' 's/filter\[4\]/filter[2]/; s/% 4/% 2/'
-says 1 'no variable ns::filtre in the compiled source, and no launch takes filter' 's/ns::filter/ns::filtre/'
+says 1 'no variable ns::filtre in the compiled source, which has ns::filter, ns::counter, and no launch takes filter' 's/ns::filter/ns::filtre/'
 says 0 '' 's/^\[algorithm over\]/&\nyardstick = yes/; s/over(float \*, int)/over(float *, float)/; s/^args  = out, i32(N)/args = out, f32(1)/'
 # a name that is not there: why, and the kernels that are
-for expected in 'no kernel ns::skale<float, 8>: namespace "ns" has no member "skale". Kernels of the source' '  scale<…>(T *, const T *, int)' '  clear(float *)' '  over(float *, int)' '  over(float *, float)'; do
+for expected in 'no kernel ns::skale<float, 8>: namespace "ns" has no member "skale". Kernels of the source' '  ns::scale<…>(T *, const T *, int)' '  ns::clear(float *)' '  over(float *, int)' '  over(float *, float)'; do
   says 1 "$expected" 's/ns::scale</ns::skale</'
 done
 says 1 'no kernel ns::scale<float>: cannot determine which instance of function template "ns::scale" is intended' 's/, ${ROWS}>/>/'
@@ -100,6 +100,10 @@ says 1 'm.ini:12: no __global__ function over in the compiled source; it has the
 says 1 'm.ini:12: algorithm over: no __global__ function ova in the compiled source, which has ' 's/^entry = over.*/entry = ova/'
 says 1 'no kernel ns::rong<float>: namespace "ns" has no member "rong"' 's/^reference = .*/reference = ns::rong<${T}>/'
 says 1 'no __global__ function made in the compiled source' 's/kernel(generator)/kernel(made)/'
+# unnamed namespaces have no name, of kernels and of variables; a variable of a namespace that nobody fills is told, too
+says 0 'over            2   2        0       0' 's/over(float \*, int)/ns::hidden/' '/^__global__ void clear/s/.*/&\nnamespace { __global__ void hidden(float *out, int n) { out[n] = 1; } }/'
+says 0 'scale           2   2        0       0' 's/ns::filter/filter/' '/__constant__ float filter/d; 1s/^/namespace { __constant__ float filter[4]; }\n/; s/^namespace ns { template .*//; $s/$/\nnamespace ns { template <typename T> __global__ void right(double *out, const T *in, int n) { out[n - 1] = in[0] * filter[0]; } }/'
+says 0 'no argument fills the __constant__ variable ns::filter (16 bytes)' '/^filter /d'
 # what is wrong with the file alone
 says 1 'm.ini:10: ${ROSW}: expected a shape value, a knob or a let, did you mean `ROWS`?' 's/${ROWS}>/${ROSW}>/'
 says 1 'm.ini:10: entry = ns::scale<: expected a kernel'"'"'s name' 's/^entry = ns::scale.*/entry = ns::scale</'

@@ -57,6 +57,22 @@ says 'a function without a body' "Unresolved extern function 'f' (_Z1ff)"
 write 'template <int N> __global__ void big(float *out) { __shared__ float s[N]; s[threadIdx.x] = out[0]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }\ntemplate __global__ void big<65536>(float *);'
 says 'a template with too much shared memory' 'msda-tune: big<…>: 262144 bytes of static shared data, limit '
 
+# Options that nvcc has and NVRTC has not, and two in one text of a knob.
+write "$kernel" 'options = -O3'
+says 'levels' 'msda-tune: NVRTC has no -O3, ptxas has: expected -Xptxas -O3'
+write "$kernel" 'options = ${LEVEL}' LEVEL
+sed -i 's/^values = 1$/values = "-Xptxas -O1", ""/' k.ini
+says 'two options in one text' 'msda-tune: a text of a knob is one option: expected no blank in it, as in -Xptxas=-O1'
+
+# A knob that has the name of something else in the source.
+for source in 'extern "C" __global__ void k(float *taken) { taken[threadIdx.x] = 1; }' "template <auto taken> __device__ int f() { return taken; }\n$kernel"; do
+  write "$source" '' taken
+  says 'a taken name' 'uses the name taken, which is the macro of a knob here'
+done
+write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = USED +; }' '' USED
+check
+grep -q 'which is the macro' out.txt && { echo 'FAILED: a knob that is used is no taken name'; failed=1; }
+
 # A header that is not there.
 write "#include <nowhere.h>\\n$kernel"
 says 'a missing header' 'msda-tune: nowhere.h is neither beside the source'

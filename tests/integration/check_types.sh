@@ -62,6 +62,15 @@ reference=__half says "[arg out] is a tensor f32, but parameter 1 of reference i
 reference=int says '[arg out] is a tensor f32, but parameter 1 of reference is int *out' "$(twice 'float *out, float *in')" ''
 says '[arg in] is a tensor f64, but parameter 2 of twice is const float *in' "$(twice 'float *out, const float *in')" 's/in f32 \[N\] zeros/in f64 [N] zeros/'
 says '[arg in] is a tensor f32, but parameter 2 of twice is double *in' '__global__ void twice(float *out, double *in) { out[0] = 1; }' ''
+# of one size, but other bits
+by_value='s/^args  = out, in/args  = out, f16(1)/'
+says '[arg f16(1)] is a scalar f16, but parameter 2 of twice is __nv_bfloat16 n' "$(twice 'float *out, __nv_bfloat16 n')" "$by_value"
+says '[arg e5m2(1)] is a scalar u8, but parameter 2 of twice is __nv_fp8_e4m3 n' "$(twice 'float *out, __nv_fp8_e4m3 n')" "${by_value/f16/e5m2}"
+quiet "$(twice 'float *out, __nv_fp8_e5m2 n')" "${by_value/f16/e5m2}"
+# a kernel in a namespace is found by the name that the entry has
+inside='s/^\[algorithm twice\]/&\nentry = a::b::twice/'
+says '[arg in] is a tensor f32, but parameter 2 of twice is double *in' 'namespace a { inline namespace b { __global__ void twice(float *out, double *in) { out[0] = 1; } } }' "$inside"
+quiet 'namespace a { namespace c { __global__ void twice(float *out, double *in) { } } namespace b { __global__ void twice(float *out, float *in) { out[0] = 1; } } }' "$inside"
 # fields of structs, and textures
 fields() { printf 'struct Job { %s };\n%s' "$1" "$(twice 'Job job')"; }
 job='s/^n   = .*/job = struct in, out, i32(N), f32[2](1)/; s/^args  = out, in/args  = job/'

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-/* "NAME DTYPExLANES[ELEMENTS]" of each, with * where it is used. */
+/* "ENTRY DTYPExLANES[ELEMENTS]" of each, with * where it is used. */
 static char *described(const char *source)
 {
     mt_constants all = {0};
     mt_error err;
     mt_strbuf out = {0};
     ck_assert_int_eq(mt_constants_read(source, &all, &err), MT_OK);
-    for (size_t i = 0; i < all.count; i++) mt_strbuf_addf(&out, "%s%s %sx%d[%lld]%s", i ? " " : "", all.items[i].name, all.items[i].dtype ? all.items[i].dtype : "?", all.items[i].lanes, (long long)all.items[i].elements, all.items[i].is_used ? "*" : "");
+    for (size_t i = 0; i < all.count; i++) mt_strbuf_addf(&out, "%s%s %sx%d[%lld]%s", i ? " " : "", all.items[i].entry, all.items[i].dtype ? all.items[i].dtype : "?", all.items[i].lanes, (long long)all.items[i].elements, all.items[i].is_used ? "*" : "");
     mt_free(all.items);
     char *text = mt_strdup(mt_strbuf_text(&out));
     mt_strbuf_free(&out);
@@ -36,6 +36,8 @@ static const struct {
     {"__constant__ int a[3];\n#if X == 1\nint f() { return a[0]; }\n#endif", "a i32x1[3]"},
     {"__constant__ int a[3];\n#if X == 1\n#else\n#endif\nint f() { return a[0]; }", "a i32x1[3]*"},
     {"#ifndef FILE_H\n#define FILE_H\n__constant__ int a[3];\nint f() { return a[0]; }\n#endif", "a i32x1[3]*"},
+    {"namespace a { __constant__ int b[3]; void f() { } namespace { __constant__ int c; } }\n__constant__ int d;", "a::b i32x1[3] a::c i32x1[1] d i32x1[1]"},
+    {"constexpr int N = 4; enum { M = 2, L }; float f(int K = 3);\n#define H (5)\n__constant__ int a[N][M], b;\n__constant__ int c[H];\n__constant__ int d[L];", "a i32x1[8] c i32x1[5] d i32x1[0]"},
     {"__constant__", ""}, {"__constant__ int", ""}, {"__constant__ int a[", ""}, {"#if\n#endif\n#endif", ""}, {"", ""},
 };
 

@@ -17,8 +17,10 @@ static const struct {
     {"_ZN2ns4tileINS_4HalfES1_JifEE3runEv", "ns::tile<…>::run"},
     {"_ZNK2ns4tile3runEv", "ns::tile::run"},
     {"_ZN42_INTERNAL_5f9c1b_4_k_cu_d41d8cd9_1234567_89hiddenEv", NULL}, /* the length is a lie */
-    {"_ZN12_GLOBAL__N_16hiddenEPf", "(anonymous namespace)::hidden"},
+    {"_ZN12_GLOBAL__N_16hiddenEPf", "hidden"},
+    {"_ZN2ns12_GLOBAL__N_12in6hiddenIiEEvPf", "ns::in::hidden<…>"},
     {"_ZL6hiddenPf", "hidden"},
+    {"_ZN30_INTERNAL_00000000_4_k_cu_cfun4atabE", "atab"},
     {"_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_", "std::move<…>"},
     {"_ZNSt6vectorIfE4sizeEv", "std::vector<…>::size"},
     {"k", NULL}, {"", NULL}, {"_Z", NULL}, {"_Z99x", NULL}, {"_ZN", NULL}, {"_ZN3abc", "abc"}, {"_Z1kI", "k<…>"}, {"_Z1kIL", "k<…>"}, {"_Z1kIS", "k<…>"}, {"_Z1kI99", "k<…>"}, {"_ZplRK1aS1_", NULL},

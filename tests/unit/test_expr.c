@@ -146,7 +146,7 @@ START_TEST(numbers)
     check_fails("- 9223372036854775809", "column 3: '9223372036854775809' does not fit into 64 bits");
     check_fails("0xffffffffffffffffff", "column 1: '0xffffffffffffffffff' does not fit into 64 bits");
     check_fails("010", "column 1: '010' has a leading zero (octal numbers are not supported)");
-    check_fails("N * 1.5", "column 5: '1.5' only integers can be used here");
+    check_fails("N * 1.5", "column 5: '1.5' only integers can be used here; fractions of a knob are texts, as in F == \"0.5\"");
     check_fails("8u", "column 1: '8u' not a number, expected decimal or 0x… digits");
     check_fails("0x", "column 1: '0x' not a number, expected decimal or 0x… digits");
 }
@@ -262,6 +262,8 @@ START_TEST(syntax_errors)
     check_fails("not is_big", "column 1: 'not' is not supported, write !");
     check_fails("is_big and is_big", "column 8: unexpected 'and', expected an operator or the end: write &&");
     check_fails("is_big or is_big", "column 8: unexpected 'or', expected an operator or the end: write ||");
+    check_fails("N not in (1, 2)", "column 3: unexpected 'not', expected an operator or the end: write !(NAME in (…))");
+    check_fails("N if is_big else 3", "column 3: unexpected 'if', expected an operator or the end: write CONDITION ? A : B");
     check_fails("1 @ 2", "column 3: '@' is not part of the expression language");
     check_fails("1 × 2", "column 3: '×' is not part of the expression language");
     check_fails("1 \xff", "column 3: '\xff' is not part of the expression language");
@@ -278,13 +280,13 @@ START_TEST(constant_faults_are_found_when_read)
     check_fails("5 % (2 - 2)", "column 3: division by zero");
     check_fails("ceil_div(1, 0)", "column 1: division by zero");
     check_fails("floor_div(1, 0)", "column 1: division by zero");
-    check_fails("floor_div(0 - 1, 2)", "column 1: argument out of range");
+    check_fails("floor_div(0 - 1, 2)", "column 1: argument out of range: expected 0 or more in ceil_div, floor_div and align_up, more than 0 in log2, and an element that the list has");
     check_fails("7 / 2", "column 3: result is not an integer; floor_div(a, b) rounds down, ceil_div(a, b) up");
     check_fails("9223372036854775807 + 1", "column 21: integer overflow");
     check_fails("2 * (4611686018427387904 * 2)", "column 26: integer overflow");
     check_fails("-(-9223372036854775807 - 1)", "column 1: integer overflow");
     check_fails("log2(12)", "column 1: result is not an integer");
-    check_fails("log2(0)", "column 1: argument out of range");
+    check_fails("log2(0)", "column 1: argument out of range: expected 0 or more in ceil_div, floor_div and align_up, more than 0 in log2, and an element that the list has");
     check("false && 1 / 0 == 1", 0); /* never evaluated, as in C */
 }
 END_TEST

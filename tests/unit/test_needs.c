@@ -52,7 +52,7 @@ START_TEST(in_the_cubin)
     ck_assert_str_eq(check(NULL, path, "fake_init", narrow, 3, none), "fake_init: parameter 2 has 8 bytes, the launch gives 4");
     ck_assert_str_eq(check(NULL, path, "fake_init", all_narrow, 3, none), "fake_init: parameter 1 has 8 bytes, the launch gives 4; parameter 3 has 8 bytes, the launch gives 2");
     ck_assert_str_eq(check(NULL, path, "fake_init", all_narrow, 4, none), "fake_init has 3 parameters, the launch lists 4; parameter 1 has 8 bytes, the launch gives 4; parameter 3 has 8 bytes, the launch gives 2");
-    ck_assert_str_eq(check(NULL, path, "fake_init", bytes, 3, needed), "no variable filter in the compiled source, and no launch takes weights");
+    ck_assert_str_eq(check(NULL, path, "fake_init", bytes, 3, needed), "no variable filter in the compiled source, which has none, and no launch takes weights");
     ck_assert_str_eq(check(NULL, path, "fake_init", bytes, 3, idle), "");
     ck_assert_str_eq(check(NULL, path, "fake_ini", bytes, 3, none), "no __global__ function fake_ini in the compiled source, which has fake_init, fake_add_reference, fake_add_under_another_name");
     ck_assert_str_eq(check(NULL, "/nowhere.cubin", "fake_init", bytes, 2, none), "");

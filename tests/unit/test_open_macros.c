@@ -61,6 +61,9 @@ static const struct {
     /* compared */
     {"#if METHOD == 0\n#elif METHOD == 2 || 1 < 2 && METHOD == 1\n#endif", "METHOD(0,1,2)"},
     {"#define CACHE read_only\n#if CACHE == 1\n#endif", "read_only(1)"},
+    {"#if method == 1\n#elif method == 2\n#endif", "method(1,2)"},
+    {"#define method 1\n#if method == 1\n#endif", ""},
+    {"#ifndef VEC_X\n#define VEC_X (4)\n#endif\nint a = VEC_X;", "VEC_X=4"},
     {"#if VECTOR > 1\n#endif", ""}, /* where it is not defined it is 0 */
     {"#ifdef FAST_PATH\nint a = FAST_PATH;\n#endif", ""},
     {"#if defined(FAST_PATH) && FAST_PATH == 1\n#endif", ""},

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#define INI "[kernel]\nname = k\nsource = k.cu\nreference = ref\n[shape s]\nN = 48\n[algorithm a]\n[params]\nB = 1, 4\n[constraints]\nc = ${N} >= ${B}\n" \
+#define INI "[kernel]\nname = k\nsource = k.cu\nreference = ref\n[shape s]\nN = 48\nT = f16\n[algorithm a]\n[params]\nB = 1, 4\n[constraints]\nc = ${N} >= ${B}\n" \
             "[args]\nout = out f32 [N]\n%s\n[launch 1]\nargs = out, %s\ngrid = ${N}\nblock = 32\n"
 
 /* The byte of the one scalar; −1: refused, *err says why. */
@@ -48,7 +48,10 @@ START_TEST(what_is_no_such_value)
 {
     static const struct { const char *line, *name, *says; } cases[] = {
         {"", "bool(M)", "unknown name 'M'"},
-        {"f = in bool [N] zeros", "f", "unknown dtype `bool`"},
+        {"", "bool(T)", "value = T of dtype bool: expected a condition, true, false, or an integer, which is true where it is not 0"},
+        {"f = in bool [N] zeros", "f", "dtype `bool` is of scalars alone: expected u8"},
+        {"f = in e4m3 [N] zeros", "f", "dtype `e4m3` is of scalars alone: expected u8"},
+        {"", "half(1)", "half of half(1) is no dtype; expected one of f16, "},
         {"t = in cudaTextureObject_t [N] zeros", "t", "there are no textures and surfaces: expected a tensor"},
         {"t = scalar cudaSurfaceObject_t 0", "t", "there are no textures and surfaces: expected a tensor"},
         {"[arg t]\nkind = texture", "t", "kind = texture: there are no textures and surfaces: expected a tensor"},

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* "name symbol: TYPE parameter access, …" of each kernel; access: r, w, rw of a pointer. */
+/* "entry symbol: TYPE parameter access, …" of each kernel; access: r, w, rw of a pointer. */
 static char *described(const char *source)
 {
     mt_signatures all;
@@ -15,7 +15,15 @@ static char *described(const char *source)
     ck_assert_int_eq(mt_signatures_read(source, &all, &err), MT_OK);
     for (size_t i = 0; i < all.count; i++) {
         const mt_signature *kernel = &all.items[i];
-        mt_strbuf_addf(&out, "%s%s %s%s%s:", i ? "; " : "", kernel->name, kernel->symbol ? kernel->symbol : "?", kernel->is_template ? " template" : "", kernel->has_rows ? " rows" : "");
+        mt_strbuf_addf(&out, "%s%s %s%s%s", i ? "; " : "", kernel->entry, kernel->symbol ? kernel->symbol : "?", kernel->is_template ? " template" : "", kernel->has_rows ? " rows" : "");
+        for (size_t k = 0; k < kernel->take_count; k++) {
+            const mt_template_parameter *take = &kernel->takes[k];
+            mt_strbuf_addf(&out, " %s%s%s%s", take->is_other ? "?" : take->is_type ? "type " : take->is_bool ? "bool " : "", take->name, take->standard ? "=" : "", take->standard ? take->standard : "");
+        }
+        for (size_t axis = 0; axis < 3; axis++)
+            if (kernel->steps[axis]) mt_strbuf_addf(&out, " %c:%s", "xyz"[axis], kernel->steps[axis]);
+        if (kernel->has_dynamic_smem) mt_strbuf_addf(&out, " smem:%d", kernel->dynamic_bytes);
+        mt_strbuf_add(&out, kernel->has_grid_barrier ? " barrier:" : ":");
         for (size_t k = 0; k < kernel->parameter_count; k++) {
             const mt_parameter *p = &kernel->parameters[k];
             mt_strbuf_addf(&out, "%s %s%s%.*s %s", k ? "," : "", p->is_const && p->pointers ? "const " : "", p->dtype ? p->dtype : p->type, p->pointers, "****", p->name);
@@ -45,8 +53,9 @@ static const struct {
     {"__global__ void k(float *a, float *b) { a[0] = b[0] == a[1]; }", "k _Z1kPfS_: f32* a rw, f32* b r"},
     {"__global__ void k() { }\n__global__ void l(void) { }", "k _Z1kv:; l _Z1lv:"},
     {"__global__ void k(float *, int) { }", "k _Z1kPfi: f32* arg1 rw, i32 arg2"},
-    {"template <typename T, int N> __global__ void k(T *a) { *a = N; }\n__global__ void l(int *a) { *a = 1; }", "k ? template: T* a w; l _Z1lPi: i32* a w"},
-    {"namespace n { __global__ void k(int *a) { *a = 1; } }\n__global__ void l(int *a) { *a = 1; }", "k ?: i32* a w; l _Z1lPi: i32* a w"},
+    {"template <typename T, int N> __global__ void k(T *a) { *a = N; }\n__global__ void l(int *a) { *a = 1; }", "k ? template type T N: T* a w; l _Z1lPi: i32* a w"},
+    {"template <class T = Pair<int, 2>, bool B = (1 > 2), unsigned int N = 3 * (2), typename... P, Mode M, template <class> class V, const int C> __global__ void k() { }\ntemplate <> void f() { }\ntemplate __global__ void k<int>();", "k ? template type T=Pair<int, 2> bool B=(1 > 2) N=3 * (2) ?P ?M ?V C:"},
+    {"namespace n { __global__ void k(int *a) { *a = 1; } }\n__global__ void l(int *a) { *a = 1; }", "n::k ?: i32* a w; l _Z1lPi: i32* a w"},
     {"extern \"C\" {\n__device__ int d() { return 1; }\n__global__ void k(int *a) { *a = d(); } }\n__global__ void l(int *a) { *a = 1; }", "k k: i32* a w; l _Z1lPi: i32* a w"},
     {"// __global__ void no(int *a) {}\n/* __global__ void no(int *a) {} */\n#define NO __global__ void no(int *a) {}\nconst char *t = \"__global__ void no() {}\";\n__global__ void k(int *a);\n__global__ void k(int *a) { *a = '}'; a[1] = 2; }", "k _Z1kPi: i32* a w"},
     {"__global__ void k(const Pair<int, 3> pair, uint64_t *a) { *a = pair.x; }", "k ?: Pair<int,3> pair, u64* a w"},
@@ -54,6 +63,17 @@ static const struct {
     {"__global__ void k(int unsigned *a, long int b, signed c) { *a = b; }", "k _Z1kPjli: u32* a w, i64 b, i32 c"},
     {"typedef __nv_bfloat16 bf16;\n#define real float // as we like\nusing index_t = long int;\ntypedef real value_type;\n__global__ void k(bf16 *a, const real *b, index_t n, value_type v) { a[n] = b[n] * v; }", "k _Z1kP13__nv_bfloat16PKflf: bf16* a w, const f32* b r, i64 n, f32 v"},
     {"typedef a b; typedef b a;\nusing x = x;\n__global__ void k(a *p, x *q) { *p = *q; }", "k ?: a* p w, x* q r"},
+    /* namespaces */
+    {"namespace a::b { namespace { struct S { int x; }; __global__ void k() { } } inline namespace v { __global__ void l() { } extern \"C\" __global__ void c() { } } }\nnamespace q = a::b;\n__global__ void m() { }", "a::b::k ?:; a::b::v::l ?:; c c:; m _Z1mv:"},
+    {"#if 0\nnamespace n {\n# if X\n# endif\n__global__ void k() { }\n#else\n__global__ void l() { }\n#endif", "l _Z1lv:"},
+    {"#if X\n__global__ void k(float *a)\n#else\n__global__ void k(double *a)\n#endif\n{ *a = 1; }", "k _Z1kPd: f64* a w"},
+    /* what blocks must be */
+    {"__global__ void k() { int x = blockIdx.x * TILE + threadIdx.x, y = ROWS * blockIdx.y + threadIdx.y, z = threadIdx.z + blockIdx.z * (4); }", "k _Z1kv rows x:TILE y:ROWS z:4:"},
+    {"__global__ void k() { int x = (blockIdx.x * 16) + threadIdx.x; }", "k _Z1kv x:16:"},
+    {"__global__ void k() { int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * ROWS + threadIdx.y; }", "k _Z1kv rows:"},
+    {"__global__ void k() { int x = blockIdx.x * TILE * WORK + threadIdx.x, y = blockIdx.y * TILE; }", "k _Z1kv rows:"},
+    {"__global__ void k() { extern __shared__ __align__(16) unsigned char s[]; auto g = cg::this_grid(); }", "k _Z1kv smem:1 barrier:"},
+    {"__global__ void k() { extern __shared__ float4 s[]; }\n__global__ void l() { extern __shared__ Pair s[]; }", "k _Z1kv smem:16:; l _Z1lv smem:0:"},
     {"__global__", ""}, {"__global__ void", ""}, {"__global__ void k(", ""}, {"__global__ void k(int *a) {", "k _Z1kPi: i32* a rw"}, {"__global__ void k(int *a) { a[", "k _Z1kPi: i32* a r"}, {"\"", ""}, {"/*", ""}, {"}}}}{{{{", ""}, {"", ""},
 };
 

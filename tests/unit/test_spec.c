@@ -291,6 +291,8 @@ static const struct { const char *text, *part; } bad[] = {
     /* params */
     { REST "[param K]\nvalues =\n", "expected" },
     { REST "[param K]\nvalues = 1, a\n", "`a` is neither an integer nor a range a..b" },
+    { REST "[param K]\nvalues = 1.0f, 2.0f\n", "`1.0f` is neither an integer nor a range a..b; expected all values of one kind; other texts stand in quotes, as \"1.0f\"" },
+    { REST "[param K]\nvalues = 1,, 2\n", "`` is neither an integer nor a range a..b; expected a value between two commas, and none behind the last" },
     { REST "[param K]\nvalues = -O1, -O3\n", "`-O1` is neither an integer nor a range a..b; expected quotes around an option: \"-O3\"" },
     { REST "[param K]\nvalues = [1, 2]\n", "`[1, 2]` is neither an integer nor a range a..b; expected a list without brackets" },
     { REST "[param K]\nvalues = 0.5, a b\n", "`a b`: expected a name, a number, or a text in quotes" },

@@ -87,10 +87,11 @@ static bool take_part(reader *r, mt_strbuf *out)
         return true;
     }
     if (!take_source_name(r, &name, &length)) return false;
-    bool is_unnamed = length >= 10 && strncmp(name, "_GLOBAL__N", 10) == 0;
+    bool is_unnamed = length >= 10 && (strncmp(name, "_GLOBAL__N", 10) == 0 || strncmp(name, "_INTERNAL_", 10) == 0); /* a namespace that nobody writes; of variables the second kind */
+    if (is_unnamed) return true;
+    if (out->length) mt_strbuf_add(out, "::");
     if (is_std) mt_strbuf_add(out, "std::");
-    if (is_unnamed) mt_strbuf_add(out, "(anonymous namespace)");
-    else mt_strbuf_add_bytes(out, name, length);
+    mt_strbuf_add_bytes(out, name, length);
     if (!is_at(r, 'I')) return true;
     skip_group(r);
     mt_strbuf_add(out, "<…>");
@@ -105,10 +106,8 @@ bool mt_cpp_name(const char *mangled, size_t length, mt_strbuf *out)
     bool is_nested = is_good && take(&r, "N");
     while (is_nested && (take(&r, "K") || take(&r, "V") || take(&r, "R") || take(&r, "O"))) {}
     is_good = is_good && take_part(&r, &name);
-    while (is_good && is_nested && r.at < r.end && *r.at != 'E') {
-        mt_strbuf_add(&name, "::");
-        is_good = take_part(&r, &name);
-    }
+    while (is_good && is_nested && r.at < r.end && *r.at != 'E') is_good = take_part(&r, &name);
+    is_good = is_good && name.length;
     if (is_good) mt_strbuf_add(out, mt_strbuf_text(&name));
     mt_strbuf_free(&name);
     return is_good;

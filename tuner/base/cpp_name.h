@@ -6,7 +6,7 @@
 
 #include "tuner/base/strbuf.h"
 
-/* Adds the name without its parameters, arguments of templates as <…>: "_Z5scalePf" is scale, "_ZN2ns4tileILi4EE3runEv" ns::tile<…>::run. False, and nothing is added, for what is no such name. */
+/* Adds the name without its parameters, arguments of templates as <…> and without unnamed namespaces: "_Z5scalePf" is scale, "_ZN2ns4tileILi4EE3runEv" ns::tile<…>::run. False, and nothing is added, for what is no such name. */
 bool mt_cpp_name(const char *mangled, size_t length, mt_strbuf *out);
 /* Adds the text; behind each mangled name in single quotes, which gives way to the plain one, it stands in brackets: "Unresolved extern function 'f' (_Z1ff)". */
 void mt_cpp_names_in(const char *text, mt_strbuf *out);

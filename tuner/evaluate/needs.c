@@ -123,29 +123,37 @@ static void add_place(const mt_place *place, mt_strbuf *why)
     if (place->path) mt_strbuf_addf(why, "%s:%d: ", place->path, place->line);
 }
 
+/* Of lines of names in compiled code, as people wrote them. */
+static void add_names(const char *names, mt_strbuf *out)
+{
+    mt_strbuf all = {0};
+    for (size_t length; *names; names += length + 1) {
+        length = strcspn(names, "\n");
+        mt_strbuf one = {0};
+        if (!mt_cpp_name(names, length, &one)) mt_strbuf_add_bytes(&one, names, length);
+        mt_strbuf_addf(&all, "%s%s", all.length ? ", " : "", mt_strbuf_text(&one));
+        mt_strbuf_free(&one);
+    }
+    mt_strbuf_addf(out, ", which has %.300s", all.length ? mt_strbuf_text(&all) : "none");
+    mt_strbuf_free(&all);
+}
+
 /* Says what there is instead: most often the name with C++ decoration, _Z9decoratedPf. */
 static void explain_missing(const char *names, const mt_needed_kernel *kernel, mt_strbuf *why)
 {
     const char *entry = kernel->entry;
     char decorated[320];
-    mt_strbuf others = {0};
     size_t known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
     add_place(&kernel->named, why);
     if (kernel->algorithm && strcmp(kernel->algorithm, entry) != 0) mt_strbuf_addf(why, "algorithm %s: ", kernel->algorithm);
     mt_strbuf_addf(why, "no __global__ function %s in the compiled source", entry);
-    for (size_t length; *names; names += length + 1) {
-        length = strcspn(names, "\n");
-        if (known < sizeof decorated && strncmp(names, decorated, known) == 0) {
-            mt_strbuf_addf(why, "; it has the C++ name %.*s: %s", (int)length, names,
-                           names[known] == 'I' ? "the entry of a template has its arguments, such as scale<float, 4>" : "the entry of an overloaded kernel has its parameters, such as scale(float *, int)");
-            goto done;
-        }
-        if (others.length) mt_strbuf_add(&others, ", ");
-        if (!mt_cpp_name(names, length, &others)) mt_strbuf_add_bytes(&others, names, length);
+    for (const char *at = names; *at && known < sizeof decorated; at += strcspn(at, "\n") + 1) {
+        if (strncmp(at, decorated, known) != 0) continue;
+        mt_strbuf_addf(why, "; it has the C++ name %.*s: %s", (int)strcspn(at, "\n"), at,
+                       at[known] == 'I' ? "the entry of a template has its arguments, such as scale<float, 4>" : "the entry of an overloaded kernel has its parameters, such as scale(float *, int)");
+        return;
     }
-    mt_strbuf_addf(why, ", which has %.300s", others.length ? mt_strbuf_text(&others) : "none");
-done:
-    mt_strbuf_free(&others);
+    add_names(names, why);
 }
 
 static void check_entries(const mt_needs *needs, const char *log, const char *cubin, size_t bytes, mt_strbuf *why)
@@ -181,8 +189,14 @@ static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size
 static void check_variable(const mt_needed_variable *variable, const char *cubin, size_t bytes, mt_strbuf *why)
 {
     int64_t found = mt_variable_bytes(cubin, bytes, mt_cubin_symbol(cubin, bytes, variable->name));
-    if (found == 0 && variable->input) mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", variable->name, variable->input);
-    else if (found > 0 && (uint64_t)found < variable->bytes)
+    if (found == 0 && variable->input) {
+        mt_strbuf names = {0};
+        mt_variables_read(cubin, bytes, &names);
+        mt_strbuf_addf(why, "no variable %s in the compiled source", variable->name);
+        add_names(mt_strbuf_text(&names), why);
+        mt_strbuf_addf(why, ", and no launch takes %s", variable->input);
+        mt_strbuf_free(&names);
+    } else if (found > 0 && (uint64_t)found < variable->bytes)
         mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", variable->name, (long long)found, (unsigned long long)variable->bytes);
 }
 

@@ -41,7 +41,8 @@ mt_status mt_foreign_read_cache(mt_foreign *f, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_foreign_member kernel = {.text = NULL};
-    int64_t sizes = 0;
+    const char *sizes = "NMKPQRSTUVW"; /* names of shape values, of which knobs may have taken some */
+    size_t count = 0;
     mt_sql_args rows;
     MT_TRY(read_names(f, err));
     MT_TRY(read_values(f, err));
@@ -52,7 +53,10 @@ mt_status mt_foreign_read_cache(mt_foreign *f, mt_error *err)
     }
     rows = mt_sql_query(f->parser, "SELECT type, atom FROM json_tree(?1, '$.problem_size') WHERE type NOT IN ('array', 'object')", MT_IN(MT_TEXT(f->text)), &st, err);
     while (mt_sql_each(f->parser, &rows, "read the problem's size", &st, err))
-        if (strcmp(mt_sql_column(rows.statement, 0), "integer") == 0 && sizes < 3) mt_strbuf_addf(&f->shape, "%c = %s\n", "NMK"[sizes++], mt_sql_column(rows.statement, 1));
+        if (strcmp(mt_sql_column(rows.statement, 0), "integer") == 0 && count++ < 3) {
+            while (mt_python_find(&f->scope, sizes, 1)) sizes++; /* a cache has three sizes at most, and knobs of one letter are few */
+            if (*sizes) mt_strbuf_addf(&f->shape, "%c = %s\n", *sizes++, mt_sql_column(rows.statement, 1));
+        }
     add_block(f);
     mt_foreign_missing(f, &f->notes, "the restrictions of the script, as [constraints]: NAME = CONDITION; delete this line where there are none");
 done:

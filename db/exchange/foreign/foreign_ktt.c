@@ -5,6 +5,7 @@
 
 #include "db/exchange/foreign/foreign_internal.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 static mt_status read_configurations(mt_foreign *f, mt_error *err)
 {
@@ -39,6 +40,24 @@ static mt_status find_size(mt_foreign *f, const char *axis, mt_strbuf *out, mt_e
     return st;
 }
 
+/* A configuration may run several kernels, in an order that its program knows. */
+static mt_status tell_others(mt_foreign *f, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf names = {0};
+    mt_sql_args rows = mt_sql_query(f->parser, "SELECT DISTINCT json_extract(k.value, '$.KernelFunction') FROM json_each(?1, '$.Results') r, json_each(r.value, '$.ComputationResults') k "
+        "WHERE r.type = 'object' AND k.type = 'object' AND json_type(k.value, '$.KernelFunction') = 'text'", MT_IN(MT_TEXT(f->text)), &st, err);
+    while (mt_sql_each(f->parser, &rows, "read the kernels", &st, err)) {
+        const char *name = mt_sql_column(rows.statement, 0);
+        if (!f->kernel || strcmp(name, f->kernel) == 0) continue;
+        mt_strbuf_addf(&names, "%s%.100s", names.length ? ", " : "", name);
+    }
+    if (names.length) mt_text_one_line(names.text, names.length);
+    if (st == MT_OK && names.length) mt_foreign_missing(f, &f->notes, "launches of the other kernels, %s, as [launch 2] and so on, each with an entry; delete this line then", mt_strbuf_text(&names));
+    mt_strbuf_free(&names);
+    return st;
+}
+
 mt_status mt_foreign_read_ktt(mt_foreign *f, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -53,6 +72,7 @@ mt_status mt_foreign_read_ktt(mt_foreign *f, mt_error *err)
     }
     for (int i = 0; i < 3; i++) MT_TRY(find_size(f, axes[i], &parts[i], err));
     if (parts[0].length && parts[1].length && parts[2].length) mt_strbuf_addf(&f->block, "%s, %s, %s", mt_strbuf_text(&parts[0]), mt_strbuf_text(&parts[1]), mt_strbuf_text(&parts[2]));
+    MT_TRY(tell_others(f, err));
     mt_foreign_missing(f, &f->notes, "the constraints of the program, as [constraints]: NAME = CONDITION; delete this line where there are none");
 done:
     for (int i = 0; i < 3; i++) mt_strbuf_free(&parts[i]);

@@ -173,6 +173,48 @@ static mt_status add_option(mt_foreign *f, const char *option, mt_error *err)
     return MT_OK;
 }
 
+/* Arguments of a template: the kernel is then called by its C++ name, and a parameter among them by its value. */
+static mt_status add_template_arguments(mt_foreign *f, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf name = {0};
+    mt_sql_args rows = mt_sql_query(f->parser, "SELECT value FROM json_each(?1, '$.KernelSpecification.KernelTypeNames')", MT_IN(MT_TEXT(f->text)), &st, err);
+    while (mt_sql_each(f->parser, &rows, "read the template's arguments", &st, err)) {
+        const char *argument = mt_sql_column(rows.statement, 0);
+        bool is_parameter = mt_python_find(&f->scope, argument, strlen(argument));
+        mt_strbuf_addf(&name, is_parameter ? "%s${%s}" : "%s%s", name.length ? ", " : "", argument);
+    }
+    if (st == MT_OK && name.length) {
+        mt_strbuf whole = {0};
+        mt_strbuf_addf(&whole, "%s<%s>", f->kernel, mt_strbuf_text(&name));
+        mt_free(f->kernel);
+        f->kernel = mt_strbuf_take(&whole);
+        mt_strbuf_free(&whole);
+        if (!f->kernel) st = mt_no_memory(f->name, err);
+    }
+    mt_strbuf_free(&name);
+    return st;
+}
+
+/* Members that say something and are not read: a launch or a space without them may be another one. */
+static mt_status tell_unread(mt_foreign *f, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_sql_args rows = mt_sql_query(f->parser,
+        "SELECT 'ConfigurationSpace.' || key FROM json_each(?1, '$.ConfigurationSpace') WHERE key NOT IN ('TuningParameters', 'Conditions') AND type <> 'null' AND value NOT IN ('[]', '{}', '') UNION ALL "
+        "SELECT 'KernelSpecification.' || key FROM json_each(?1, '$.KernelSpecification') WHERE key NOT IN ('Language', 'CompilerOptions', 'BenchmarkName', 'KernelName', 'KernelFile', 'KernelTypeNames', 'GlobalSizeType', "
+        "'LocalSize', 'GlobalSize', 'SharedMemory', 'SharedMemoryOriginal', 'Arguments', 'GridDivX', 'GridDivY', 'GridDivZ', 'ProblemSize', 'Stream', 'SimulationInput', 'Misc', 'Device', 'Platform') "
+        "AND type <> 'null' AND value NOT IN ('[]', '{}', '', 0)", MT_IN(MT_TEXT(f->text)), &st, err);
+    while (mt_sql_each(f->parser, &rows, "read members", &st, err)) {
+        char *member = mt_strdup(mt_sql_column(rows.statement, 0));
+        if (!member) st = mt_no_memory(f->name, err);
+        else mt_text_one_line(member, strlen(member));
+        if (member) mt_foreign_missing(f, &f->notes, "what %.100s says, which is not read; delete this line then", member);
+        mt_free(member);
+    }
+    return st;
+}
+
 static mt_status read_kernel(mt_foreign *f, mt_error *err)
 {
     static const char kernel[] = "KernelSpecification";
@@ -182,6 +224,7 @@ static mt_status read_kernel(mt_foreign *f, mt_error *err)
     MT_TRY(get_text(f, f->text, "$.KernelSpecification.Language", kernel, &language, err));
     if (strcmp(language, "CUDA") != 0) MT_LEAVE(mt_foreign_fail(f, kernel, err, "Language is %.40s, expected CUDA", language));
     MT_TRY(get_text(f, f->text, "$.KernelSpecification.KernelName", kernel, &f->kernel, err));
+    MT_TRY(add_template_arguments(f, err));
     MT_TRY(get_text(f, f->text, "$.KernelSpecification.KernelFile", kernel, &f->about->source, err));
     rows = mt_sql_query(f->parser, "SELECT value FROM json_each(?1, '$.KernelSpecification.CompilerOptions') WHERE value <> ''", MT_IN(MT_TEXT(f->text)), &st, err);
     while (mt_sql_each(f->parser, &rows, "read options", &st, err)) st = add_option(f, mt_sql_column(rows.statement, 0), err);
@@ -261,6 +304,7 @@ mt_status mt_foreign_read_t1(mt_foreign *f, mt_error *err)
     MT_TRY(read_conditions(f, err));
     MT_TRY(read_kernel(f, err));
     MT_TRY(read_launch(f, err));
+    MT_TRY(tell_unread(f, err));
     st = mt_foreign_read_t1_arguments(f, err);
 done:
     return st;

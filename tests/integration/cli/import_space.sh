@@ -37,6 +37,14 @@ counted steps.ini
 note "the head of a Kernel Tuner cache that is cut short, and results of KTT"
 mt import --space kernel_tuner_cache.json -o -
 mt import --space ktt_results.json -o -
+note "what is not read is told, and a template's arguments are its entry's; a knob that has a size's name"
+sed 's/"KernelName": "tiles"/"KernelTypeNames": ["float", "BX"], "Modifiers": [{"Type": "Local"}], "Misc": {"x": 1}, "KernelName": "tiles"/; s/"Conditions"/"Constraints": [{"Expression": "BX > 32"}], &/' tiles.T1.json >more.json
+mt import --space more.json --quiet
+grep 'not read\|^entry' more.ini
+sed '0,/"KernelFunction": "add"/s//"KernelFunction": "other"/' ktt_results.json >two.json
+"$tool" import --space two.json -o - 2>&1 | grep 'other kernels'
+printf '{"kernel_name": "k", "problem_size": [4096, 32], "tune_params_keys": ["N"], "tune_params": {"N": [1, 2]}}\n' >sizes.json
+"$tool" import --space sizes.json -o - 2>&1 | sed -n '/^\[shape/,/^\[args/p'
 note "another folder than the file's"
 mkdir other
 mt import --space tiles.T1.json -o other/tiles.ini

@@ -13,6 +13,11 @@ for source in temporal guarded tiles; do
   mt new $source.cu --quiet
   sed -n '/^options/p; /^\[params/,$p' $source.ini
 done
+note "namespaces, grid-wide barriers, planes, templates: what entry and launch must be"
+for source in namespaces grid volume template; do
+  mt new $source.cu --quiet
+  sed -n '/^\[shape/,$p' $source.ini
+done
 note "from another folder the source keeps its place"
 mkdir spaces
 mt new saxpy.cu -o spaces/saxpy.ini
@@ -29,8 +34,8 @@ printf '__global__ void one(float *a) { *a = 1; }\n__global__ void two(float *a)
 mt new several.cu
 mt new several.cu --kernel two
 mt new several.cu --kernel four -o -
-printf 'template <typename T> __global__ void fill(T *a) { *a = 1; }\n' >template.cu
-mt new template.cu
+printf 'template <typename... T> __global__ void fill(T *... a) { }\n' >pack.cu
+mt new pack.cu
 printf 'struct Box { int w, h; };\nextern "C" __global__ void box(float *a, Box b) { *a = b.w; }\nextern "C" __global__ void pages(float **a) { **a = 1; }\nextern "C" __global__ void look(const float *a, int n) { }\n' >types.cu
 mt new types.cu --kernel box -o -
 mt new types.cu --kernel pages

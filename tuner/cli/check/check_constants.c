@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "db/cubin_names.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/evaluate/candidate.h"
@@ -45,8 +46,8 @@ mt_status mt_check_constants(const mt_space *space, size_t index, const mt_devic
     MT_TRY(mt_env_create(mt_space_spec(space), mt_space_shape(space), facts, &env, err));
     MT_TRY(mt_candidate_make(env, space, index, &candidate, err));
     for (size_t i = 0; i < constants.count; i++) {
-        int64_t size = constants.items[i].is_used ? mt_variable_bytes(cubin, bytes, constants.items[i].name) : 0;
-        if (size > 0) tell(space, &candidate.needs, constants.items[i].name, size, out);
+        int64_t size = constants.items[i].is_used ? mt_variable_bytes(cubin, bytes, mt_cubin_symbol(cubin, bytes, constants.items[i].entry)) : 0;
+        if (size > 0) tell(space, &candidate.needs, constants.items[i].entry, size, out);
     }
 done:
     mt_candidate_free(&candidate);

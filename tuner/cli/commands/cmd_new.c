@@ -24,14 +24,18 @@ static const mt_option options[] = {
 static mt_status choose(const mt_signatures *signatures, const char *path, const char *name, const mt_signature **chosen, mt_error *err)
 {
     mt_strbuf names = {0};
+    size_t count = 0; /* of unlike names: under conditions there may be several of one */
     for (size_t i = 0; i < signatures->count; i++) {
-        mt_strbuf_addf(&names, "%s%s", i ? ", " : "", signatures->items[i].name);
-        if (!*chosen && (!name || strcmp(signatures->items[i].name, name) == 0)) *chosen = &signatures->items[i];
+        const mt_signature *kernel = &signatures->items[i];
+        bool is_again = false;
+        for (size_t k = 0; k < i; k++) is_again = is_again || strcmp(signatures->items[k].entry, kernel->entry) == 0;
+        if (!is_again) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", kernel->entry);
+        if (!*chosen && (!name || strcmp(kernel->name, name) == 0 || strcmp(kernel->entry, name) == 0)) *chosen = kernel;
     }
     mt_status st = MT_OK;
     if (signatures->count == 0) st = MT_FAIL(err, MT_ERR_SPEC, "%s: no __global__ function with a body (one that a macro declares is not seen): expected a CUDA source with the kernel", path);
     else if (!*chosen) st = MT_FAIL(err, MT_ERR_USAGE, "%s: no __global__ function %s: expected one of %s", path, name, mt_strbuf_text(&names));
-    else if (!name && signatures->count > 1) st = MT_FAIL(err, MT_ERR_USAGE, "%s: several __global__ functions: choose one of %s with --kernel", path, mt_strbuf_text(&names));
+    else if (!name && count > 1) st = MT_FAIL(err, MT_ERR_USAGE, "%s: several __global__ functions: choose one of %s with --kernel", path, mt_strbuf_text(&names));
     mt_strbuf_free(&names);
     return st;
 }

@@ -1,10 +1,13 @@
 #include "tuner/cli/requests/new_knobs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
+#include "tuner/space/signature/constants.h"
 
 enum { MOST_VALUES = MT_OPEN_MACRO_COMPARED + 2 };
 
@@ -35,6 +38,12 @@ static int axis_of(const char *name)
     char last = length > 2 && name[length - 2] == '_' ? name[length - 1] | 0x20 : '\0';
     if ((!strcasestr(name, "block") && !strcasestr(name, "thread")) || strcasestr(name, "per_") || strcasestr(name, "unroll")) return -1;
     return !last ? 0 : last >= 'x' && last <= 'z' ? last - 'x' : -1;
+}
+
+static bool is_of_axis(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 2 && name[length - 2] == '_' && (name[length - 1] | 0x20) >= 'x' && (name[length - 1] | 0x20) <= 'z';
 }
 
 static bool is_power(long value)
@@ -77,18 +86,41 @@ static const char *choose_values(const mt_open_macro *macro, bool has_shared, li
     return "guess: the source reads it and gives it no value";
 }
 
-static void add_knob(mt_new_knobs *knobs, const mt_open_macro *macro, bool has_shared)
+static void add_knob(mt_new_knobs *knobs, const char *prefix, const mt_open_macro *macro, bool has_shared)
 {
     list values = {.count = 0};
     const char *remark = choose_values(macro, has_shared, &values);
     int axis = axis_of(macro->name);
     bool is_block = axis >= 0 && values.values[0] > 0 && !knobs->block[axis][0];
-    if (is_block) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s", macro->name);
-    mt_strbuf_addf(&knobs->params, "%s = ", macro->name);
+    if (is_block) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s%s", prefix, macro->name);
+    mt_strbuf_addf(&knobs->params, "%s%s = ", prefix, macro->name);
     for (size_t i = 0; i < values.count; i++) mt_strbuf_addf(&knobs->params, "%s%ld", i ? ", " : "", values.values[i]);
     if (macro->value >= 0 && macro->value != values.values[0]) mt_strbuf_addf(&knobs->params, " default %ld", macro->value);
     if (is_block && axis == 0) mt_strbuf_add(&knobs->params, " doc \"threads of a block\"");
     mt_strbuf_addf(&knobs->params, "%s%s\n", remark ? " ; " : "", remark ? remark : "");
+}
+
+/* Whether a line of [params] begins with the name. */
+static bool is_parameter(const char *params, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *line = params; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, name, length) == 0 && line[length] == ' ') return true;
+    return false;
+}
+
+/* A number or a condition that a template takes. */
+static void add_take(mt_new_knobs *knobs, const mt_signature *kernel, const mt_template_parameter *take, bool has_shared)
+{
+    mt_open_macro macro = {.value = -1};
+    if (take->is_type || take->is_other) return;
+    snprintf(macro.name, sizeof macro.name, "%s", take->name);
+    if (take->standard && *take->standard >= '0' && *take->standard <= '9') macro.value = strtol(take->standard, NULL, 10);
+    for (size_t axis = 0; axis < 3 && macro.value < 0; axis++)
+        if (kernel->steps[axis] && strcmp(kernel->steps[axis], take->name) == 0) macro.value = kernel->has_rows ? 16 : 256; /* threads */
+    if (take->is_bool) macro.value = take->standard && strcmp(take->standard, "true") == 0;
+    if (take->is_bool) macro.compared[macro.compared_count++] = 0, macro.compared[macro.compared_count++] = 1;
+    add_knob(knobs, MT_NEW_TAKES, &macro, has_shared);
 }
 
 /* A name of the tool's own that the source does not use. */
@@ -98,15 +130,35 @@ static void name_knob(const char *source, const char *const *names, char out[MT_
     snprintf(out, MT_OPEN_MACRO_NAME, "%s", names[0]);
 }
 
-/* The threads of a block where the source has no knob for them: a knob that only the launch reads if the kernel asks how many they are, else numbers. */
-static void add_block(const char *source, bool has_rows, mt_new_knobs *knobs)
+/* Where the source counts blockIdx in steps of a knob or of a number of its own, blocks have as many threads; each along the axis. */
+static void add_steps(const char *text, const mt_signature *kernel, mt_new_knobs *knobs)
 {
+    for (size_t axis = 0; axis < 3; axis++) {
+        const char *step = kernel->steps[axis], *at = step;
+        if (!step || knobs->block[axis][0]) continue;
+        int64_t value = *step >= '0' && *step <= '9' ? strtoll(step, NULL, 10) : mt_constant_number(text, mt_code_next(&at));
+        bool is_number = value > 0 && value <= 1024, is_knob = is_parameter(mt_strbuf_text(&knobs->params), step);
+        char take[MT_OPEN_MACRO_NAME + 8];
+        snprintf(take, sizeof take, MT_NEW_TAKES "%s", step);
+        if (is_parameter(mt_strbuf_text(&knobs->params), take)) is_knob = true, step = take;
+        if (is_knob) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s", step);
+        else if (is_number) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%lld", (long long)value);
+        knobs->is_fixed = knobs->is_fixed || (is_number && !is_knob);
+    }
+}
+
+/* The threads of a block where the source has no knob for them: a knob that only the launch reads if the kernel asks how many they are, else numbers. */
+static void add_block(const char *source, const mt_signature *kernel, mt_new_knobs *knobs)
+{
+    const bool has_rows = kernel->has_rows;
     static const char *const rows[] = {"BLOCK_Y", "THREADS_Y", "KNOB_BLOCK_Y", NULL}, *const columns[] = {"BLOCK_X", "THREADS_X", "KNOB_BLOCK_X", NULL}, *const ones[] = {"BLOCK", "THREADS", "KNOB_BLOCK", NULL};
     knobs->is_literal = !knobs->block[0][0] && knobs->params.length && !mt_text_has_word(source, "blockDim");
     if (knobs->is_literal) {
         snprintf(knobs->block[0], sizeof knobs->block[0], "%s", has_rows ? "32" : "256");
         snprintf(knobs->block[1], sizeof knobs->block[1], "%s", has_rows ? "4" : "");
     }
+    bool is_square = has_rows && !kernel->asks_block && knobs->block[0][0] && !knobs->block[1][0] && !knobs->is_literal && !is_of_axis(knobs->block[0]);
+    if (is_square) memcpy(knobs->block[1], knobs->block[0], sizeof knobs->block[1]); /* one name for both: BLOCK_SIZE */
     if (!knobs->block[0][0]) {
         name_knob(source, has_rows ? columns : ones, knobs->block[0]);
         mt_strbuf_addf(&knobs->params, has_rows ? "%s = 8, 16, 32, 64, 128 default 32 doc \"threads of a block\"\n" : "%s = 32, 64, 128, 256, 512, 1024 default 256 doc \"threads of a block\"\n", knobs->block[0]);
@@ -115,6 +167,8 @@ static void add_block(const char *source, bool has_rows, mt_new_knobs *knobs)
         name_knob(source, rows, knobs->block[1]);
         mt_strbuf_addf(&knobs->params, "%s = 1, 2, 4, 8, 16 default 4 doc \"rows of threads\"\n", knobs->block[1]);
     }
+    if (kernel->has_planes && !knobs->block[2][0]) snprintf(knobs->block[2], sizeof knobs->block[2], "1");
+    if (kernel->has_planes && !knobs->block[1][0]) snprintf(knobs->block[1], sizeof knobs->block[1], "1");
     if (!knobs->block[1][0]) knobs->block[2][0] = '\0';
 }
 
@@ -123,8 +177,16 @@ mt_status mt_new_knobs_find(const char *source, const char *others, const mt_sig
     mt_open_macros macros;
     bool has_shared = mt_text_has_word(source, "__shared__");
     mt_status st = mt_open_macros_read(source, others, &macros, err);
-    for (size_t i = 0; i < macros.count && st == MT_OK; i++) add_knob(knobs, &macros.items[i], has_shared);
-    if (st == MT_OK) add_block(source, kernel->has_rows, knobs);
+    for (size_t i = 0; i < macros.count && st == MT_OK; i++) add_knob(knobs, "", &macros.items[i], has_shared);
+    for (size_t i = 0; i < kernel->take_count && st == MT_OK; i++) add_take(knobs, kernel, &kernel->takes[i], has_shared);
+    char *code = st == MT_OK ? mt_code_uncommented(source) : NULL, *other_code = code ? mt_code_uncommented(others) : NULL;
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "%s\n%s", code ? code : "", other_code ? other_code : "");
+    if (st == MT_OK) add_steps(mt_strbuf_text(&text), kernel, knobs);
+    if (st == MT_OK) add_block(source, kernel, knobs);
+    if (st == MT_OK && (!other_code || text.failed)) st = mt_no_memory("new", err);
+    mt_strbuf_free(&text);
+    MT_FREE_EACH(code, other_code);
     snprintf(knobs->guard, sizeof knobs->guard, "%s", macros.guard);
     mt_open_macros_free(&macros);
     return st == MT_OK && knobs->params.failed ? mt_no_memory("new", err) : st;

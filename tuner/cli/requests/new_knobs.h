@@ -5,9 +5,13 @@
 #include "tuner/space/signature/open_macros.h"
 #include "tuner/space/signature/signature.h"
 
+/* In front of the name of a template's parameter: the knob's macro must not be that name. */
+#define MT_NEW_TAKES "KNOB_"
+
 typedef struct mt_new_knobs {
     char block[3][MT_OPEN_MACRO_NAME]; /* what the launch has for the threads of a block, x to z; "" = that axis is not there */
     bool is_literal;                   /* … are numbers, since no name tells which knobs they are */
+    bool is_fixed;                     /* … are numbers in which the source counts blockIdx */
     char guard[MT_OPEN_MACRO_NAME];    /* a macro that must be defined for the knobs to be in effect; "" = none */
     mt_strbuf params;                  /* lines of [params]; mt_strbuf_free */
 } mt_new_knobs; /* zero-initialise */

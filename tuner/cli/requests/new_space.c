@@ -42,10 +42,21 @@ static bool is_struct(const mt_parameter *parameter)
     return !parameter->pointers && !parameter->dtype;
 }
 
+/* The type that a template is given: its default, or float. NULL: no parameter of a template is called so. */
+static const char *taken_type(const mt_signature *kernel, const char *type)
+{
+    for (size_t i = 0; i < kernel->take_count; i++)
+        if (kernel->takes[i].is_type && strcmp(kernel->takes[i].name, type) == 0) return kernel->takes[i].standard ? kernel->takes[i].standard : "float";
+    return NULL;
+}
+
 static void add_parameter(writer *w, size_t owner, const mt_parameter *parameter)
 {
+    const char *type = parameter->dtype ? NULL : taken_type(w->kernel, parameter->type);
     w->owners[w->parameter_count] = owner;
-    w->parameters[w->parameter_count++] = *parameter;
+    mt_parameter *added = &w->parameters[w->parameter_count++];
+    *added = *parameter;
+    if (type) added->dtype = mt_signature_dtype(type, &added->lanes), added->is_alias = true;
 }
 
 /* A field's role is guessed by const alone: the body is not searched for fields. */
@@ -87,6 +98,14 @@ done:
 
 /* ---- sizes ---- */
 
+/* `width` and `Width` are two sizes. */
+static bool is_taken(const writer *w, const char *name)
+{
+    bool is_taken = strcmp(name, "ALGO") == 0;
+    for (size_t i = 0; i + 1 < w->size_count; i++) is_taken = is_taken || strcmp(w->sizes[i], name) == 0;
+    return is_taken && strlen(name) + 1 < NAME_SIZE;
+}
+
 static void name_sizes(writer *w)
 {
     for (size_t i = 0; i < w->parameter_count && w->size_count < MOST_SIZES; i++) {
@@ -95,6 +114,7 @@ static void name_sizes(writer *w)
         char *name = w->sizes[w->size_count++];
         snprintf(name, NAME_SIZE, "%s", parameter->name);
         for (char *at = name; *at; at++) *at = (char)toupper((unsigned char)*at);
+        while (is_taken(w, name)) strncat(name, "_", NAME_SIZE - strlen(name) - 1);
     }
     if (w->size_count == 0) snprintf(w->sizes[w->size_count++], NAME_SIZE, "N");
 }
@@ -121,9 +141,9 @@ static void write_knobs(const writer *w)
 {
     const mt_new_knobs *knobs = &w->knobs;
     if (knobs->params.length) mt_strbuf_addf(w->out, "\n; Knobs: each is a macro that the source may read. More of them, and which values go together: [constraints].\n[params]\n%s", mt_strbuf_text(&knobs->params));
-    if (knobs->is_literal || !knobs->block[1][0]) return;
+    if (knobs->is_literal || !knobs->block[1][0] || (isdigit((unsigned char)knobs->block[0][0]) && isdigit((unsigned char)knobs->block[1][0]))) return;
     mt_strbuf_addf(w->out, "\n[constraints]\nblock = %s * %s", knobs->block[0], knobs->block[1]);
-    if (knobs->block[2][0]) mt_strbuf_addf(w->out, " * %s", knobs->block[2]);
+    if (knobs->block[2][0] && strcmp(knobs->block[2], "1") != 0) mt_strbuf_addf(w->out, " * %s", knobs->block[2]);
     mt_strbuf_add(w->out, " <= 1024 why \"a block has 1024 threads at most\"\n");
 }
 
@@ -138,7 +158,7 @@ static void write_tensor(const writer *w, const mt_parameter *parameter)
     if (parameter->lanes > 1) mt_strbuf_addf(w->out, ", %d", parameter->lanes);
     mt_strbuf_add(w->out, strcmp(role, "out") == 0 ? "]" : is_floating ? "] uniform(-1, 1)" : "] uniform(0, 1)");
     if (parameter->is_added) mt_strbuf_addf(w->out, " zero before_each%s", is_floating ? " order any" : ""); /* sums of fractions depend on who comes first */
-    mt_strbuf_addf(w->out, " ; guess: %s%s\n", w->size_count > 1 ? "its size; " : "", parameter->is_const ? "its values" : parameter->is_added ? "it begins as zeros" : "out is written alone, inout read too");
+    mt_strbuf_addf(w->out, " ; guess: %s%s%s\n", parameter->is_alias ? "its type; " : "", w->size_count > 1 ? "its size; " : "", parameter->is_const ? "its values" : parameter->is_added ? "it begins as zeros" : "out is written alone, inout read too");
 }
 
 /* __constant__ variables get their contents from inputs, too. */
@@ -151,7 +171,7 @@ static void write_constants(const writer *w)
         if (!constant->is_used || !constant->dtype || is_taken) continue;
         mt_strbuf_addf(w->out, "%s = in %s [%lld", constant->name, constant->dtype, (long long)(constant->elements ? constant->elements : 1));
         if (constant->lanes > 1) mt_strbuf_addf(w->out, ", %d", constant->lanes);
-        mt_strbuf_addf(w->out, strchr("fb", *constant->dtype) ? "] uniform(-1, 1) constant %s ; guess: %sits values\n" : "] uniform(0, 1) constant %s ; guess: %sits values\n", constant->name, constant->elements ? "" : "its size; ");
+        mt_strbuf_addf(w->out, strchr("fb", *constant->dtype) ? "] uniform(-1, 1) constant %s ; guess: %sits values\n" : "] uniform(0, 1) constant %s ; guess: %sits values\n", constant->entry, constant->elements ? "" : "its size; ");
     }
 }
 
@@ -167,13 +187,18 @@ static void write_grid(const writer *w)
 {
     const mt_new_knobs *knobs = &w->knobs;
     const char *x = knobs->block[0], *y = knobs->block[1], *z = knobs->block[2];
-    mt_strbuf_addf(w->out, "\n; Guess: a thread for each element%s%s.\ngrid  = ceil_div(", *y ? "; the first size counts columns" : "",
-                   knobs->is_literal ? "; which of the knobs say how many threads a block has, and how many elements it does, is not known here" : "");
-    if (*y) mt_strbuf_addf(w->out, "%s, %s), ceil_div(%s, %s)\nblock = %s, %s%s%s\n", w->sizes[0], x, w->sizes[w->size_count > 1], y, x, y, *z ? ", " : "", z);
+    if (w->kernel->has_grid_barrier) mt_strbuf_add(w->out, "\ncooperative = yes\n; Guess: a block for each SM. Blocks that wait for each other must all run at once.\ngrid  = device.sm_count");
     else {
-        add_total(w, w->out);
-        mt_strbuf_addf(w->out, ", %s)\nblock = %s\n", x, x);
+        mt_strbuf_addf(w->out, "\n; Guess: a thread for each element%s%s%s.\ngrid  = ceil_div(", *y ? "; the first size counts columns" : "",
+                       knobs->is_literal ? "; which of the knobs say how many threads a block has, and how many elements it does, is not known here" : "",
+                       knobs->is_fixed ? "; the numbers of threads are the source's own: with #ifndef around its #define such a number becomes a knob" : "");
+        if (*y) mt_strbuf_addf(w->out, "%s, %s), ceil_div(%s, %s)", w->sizes[0], x, w->sizes[w->size_count > 1], y);
+        const char *planes = w->sizes[w->size_count > 2 ? 2 : w->size_count - 1];
+        if (*z && w->kernel->has_planes) mt_strbuf_addf(w->out, strcmp(z, "1") == 0 ? ", %s" : ", ceil_div(%s, %s)", planes, z);
+        if (!*y) add_total(w, w->out);
+        if (!*y) mt_strbuf_addf(w->out, ", %s)", x);
     }
+    mt_strbuf_addf(w->out, "\nblock = %s%s%s%s%s\n", x, *y ? ", " : "", y, *z ? ", " : "", z);
 }
 
 /* A number as search spaces write it; vectors have names of their own. */
@@ -235,7 +260,10 @@ static void write_launch(const writer *w, const mt_strbuf *args)
     }
     mt_strbuf_addf(w->out, "\n[launch 1]\n%sargs  = %s", has_fractions ? "; Guess: numbers that are no sizes are 1.\n" : "", mt_strbuf_text(args));
     write_grid(w);
-    if (w->kernel->has_dynamic_smem) mt_strbuf_add(w->out, "; Guess: none. The kernel has extern __shared__ memory: say how many bytes a launch gives it.\nsmem  = 0\n");
+    if (!w->kernel->has_dynamic_smem) return;
+    mt_strbuf_addf(w->out, "; Guess: %s. The kernel has extern __shared__ memory: say how many bytes a launch gives it.\nsmem  = ", w->kernel->dynamic_bytes ? "an element for each thread" : "none");
+    for (size_t i = 0; w->kernel->dynamic_bytes && i < 3 && w->knobs.block[i][0]; i++) mt_strbuf_addf(w->out, "%s * ", w->knobs.block[i]);
+    mt_strbuf_addf(w->out, "%d\n", w->kernel->dynamic_bytes);
 }
 
 /* ---- all of it ---- */
@@ -244,8 +272,10 @@ static mt_status check(const writer *w, mt_error *err)
 {
     const mt_signature *kernel = w->kernel;
     bool has_output = false;
-    if (kernel->is_template)
-        return MT_FAIL(err, MT_ERR_SPEC, "%s is a template, whose arguments are yours to choose: expected a kernel without them; or write the search space by hand, with `entry = %s<…>`", kernel->name, kernel->name);
+    for (size_t i = 0; i < kernel->take_count; i++)
+        if (kernel->takes[i].is_other)
+            return MT_FAIL(err, MT_ERR_SPEC, "%s is a template that takes more than types and numbers (%s): expected a kernel without such an argument; or write the search space by hand, with `entry = %s<…>`", kernel->name,
+                           *kernel->takes[i].name ? kernel->takes[i].name : "without a name", kernel->entry);
     for (size_t i = 0; i < w->parameter_count; i++) {
         const mt_parameter *parameter = &w->parameters[i];
         if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
@@ -266,6 +296,13 @@ static void write_kernel(const writer *w, const char *path)
     if (*w->knobs.guard) mt_strbuf_addf(w->out, "; Without it the source gives knobs values of its own.\noptions   = -D%s\n", w->knobs.guard);
     write_shape(w);
     mt_strbuf_addf(w->out, "\n[algorithm %s]\n", kernel->name);
+    if (kernel->take_count) mt_strbuf_add(w->out, "; Guess: what the template takes. A type may be a shape value or a knob, too: ${TYPE}.\n");
+    if (kernel->take_count || strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s%s", kernel->entry, kernel->take_count ? "" : "\n");
+    for (size_t i = 0; i < kernel->take_count; i++) {
+        const mt_template_parameter *take = &kernel->takes[i];
+        mt_strbuf_addf(w->out, take->is_type ? "%s%s" : "%s${" MT_NEW_TAKES "%s}", i ? ", " : "<", take->is_type ? taken_type(kernel, take->name) : take->name);
+    }
+    if (kernel->take_count) mt_strbuf_add(w->out, ">\n");
 }
 
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)

@@ -174,8 +174,19 @@ bool mt_compile_serialized(const char *log, mt_strbuf *why)
     return true;
 }
 
+/* `nvrtc: error: unrecognized option -O3 found` */
+static void add_option_hint(const char *log, mt_strbuf *hints)
+{
+    static const char text[] = "unrecognized option ";
+    const char *found = strstr(log, text), *option = found ? found + sizeof text - 1 : NULL, *blank = option ? strchr(option, ' ') : NULL;
+    if (!found) return;
+    if (strncmp(option, "-O", 2) == 0 && option[2] >= '0' && option[2] <= '9') mt_strbuf_addf(hints, "msda-tune: NVRTC has no %.3s, ptxas has: expected -Xptxas %.3s\n", option, option);
+    else if (blank && strncmp(blank, " found", 6) != 0) mt_strbuf_addf(hints, "msda-tune: a text of a knob is one option: expected no blank in it, as in %.*s=%.*s\n", (int)(blank - option), option, (int)strcspn(blank + 1, " \n"), blank + 1);
+}
+
 void mt_compile_hints(const char *log, mt_strbuf *hints)
 {
+    add_option_hint(log, hints);
     add_target_hint(log, hints);
     add_size_hint(log, hints);
     add_name_hint(log, hints);

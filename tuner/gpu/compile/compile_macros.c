@@ -154,17 +154,19 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
     if (!error) return;
     while (error > log && error[-1] != '\n') error--;
     shown = strchr(error, '\n');
-    bool is_own = mt_source_file_of(request->source, error) == &request->source->files[0], is_no_name = strncmp(strstr(error, ": error: ") + 9, "expected an identifier", 22) == 0;
-    if (!shown || (is_own && !is_no_name)) return; /* in one's own file a knob is used on purpose, but not as the name of something else */
+    const char *what = strstr(error, ": error: ") + 9;
+    bool is_own = mt_source_file_of(request->source, error) == &request->source->files[0], is_no_name = strncmp(what, "expected an identifier", 22) == 0, is_misplaced = strncmp(what, "expected a ", 11) == 0;
+    if (!shown || (is_own && !is_no_name && !is_misplaced)) return; /* in one's own file a knob is used on purpose, but not as the name of something else */
     size_t length = strcspn(++shown, "\n"), caret = shown[length] ? strspn(shown + length + 1, " ") : 0;
     macro at = {0};
+    const char *place = NULL;
     for (const char *word = shown; word < shown + length;) { /* the compiler points at the macro, or behind it */
         size_t letters = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
         macro m;
-        if (letters && (size_t)(word - shown) <= caret && find_macro(request, word, &m)) at = m;
+        if (letters && (size_t)(word - shown) <= caret && find_macro(request, word, &m)) at = m, place = word;
         word += letters ? letters : 1;
     }
-    if (!at.name) return;
+    if (!at.name || (is_own && is_misplaced && place != shown + caret)) return;
     mt_strbuf_addf(hints, "msda-tune: %.*s uses the name %.*s, which is the macro of a %s here: where that is not meant, rename it, or let knobs arrive as KNOB_… by [kernel] macros = KNOB_\n", (int)strcspn(error, ":\n"), error,
                    (int)at.length, at.name, kind_of(&at));
 }

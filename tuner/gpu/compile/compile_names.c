@@ -110,7 +110,7 @@ static mt_status add_kernels(const mt_source *source, mt_strbuf *out, mt_error *
         mt_signatures kernels = {0};
         mt_status st = mt_signatures_read(source->files[i].text, &kernels, err);
         for (size_t k = 0; st == MT_OK && k < kernels.count; k++) {
-            mt_strbuf_addf(out, "  %s%s", kernels.items[k].name, kernels.items[k].is_template ? "<…>" : "");
+            mt_strbuf_addf(out, "  %s%s", kernels.items[k].entry, kernels.items[k].is_template ? "<…>" : "");
             add_parameters(&kernels.items[k], out);
         }
         mt_signatures_free(&kernels);
@@ -143,6 +143,6 @@ mt_status mt_compile_names_hint(const mt_compile_request *request, const char *l
     const char *name = name_shown(request, first), *why = strstr(first, error);
     if (!name || !why) return MT_OK;
     why += sizeof error - 1;
-    mt_strbuf_addf(hints, "no kernel %s: %.*s. Kernels of the source, without their namespaces:\n", name, (int)strcspn(why, "\n"), why);
+    mt_strbuf_addf(hints, "no kernel %s: %.*s. Kernels of the source:\n", name, (int)strcspn(why, "\n"), why);
     return add_kernels(request->source, hints, err);
 }

@@ -23,7 +23,7 @@ static bool is_word(const mt_token *t, const char *word)
 static const char *operator_meant(const mt_token *t)
 {
     static const struct { const char *word, *advice; } words[] = {
-        {"and", ": write &&"}, {"or", ": write ||"}, {"why", ": a reason stands in quotes, why \"TEXT\""},
+        {"and", ": write &&"}, {"or", ": write ||"}, {"why", ": a reason stands in quotes, why \"TEXT\""}, {"not", ": write !(NAME in (…))"}, {"if", ": write CONDITION ? A : B"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (is_word(t, words[i].word)) return words[i].advice;

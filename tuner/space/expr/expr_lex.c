@@ -49,7 +49,7 @@ static void read_number(mt_token *token)
     for (uint64_t number = 0; at < length; at++, token->number = number) {
         int digit = digit_value(text[at]);
         if (digit >= base) {
-            fail_token(token, length, memchr(text, '.', length) ? "only integers can be used here" : "not a number, expected decimal or 0x… digits");
+            fail_token(token, length, memchr(text, '.', length) ? "only integers can be used here; fractions of a knob are texts, as in F == \"0.5\"" : "not a number, expected decimal or 0x… digits");
             return;
         }
         overflow = overflow || __builtin_mul_overflow(number, (uint64_t)base, &number) || __builtin_add_overflow(number, (uint64_t)digit, &number);

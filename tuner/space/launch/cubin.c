@@ -187,6 +187,13 @@ bool mt_kernels_read(const void *cubin, size_t bytes, mt_strbuf *kernels)
     return true;
 }
 
+void mt_variables_read(const void *cubin, size_t bytes, mt_strbuf *variables)
+{
+    symbols all;
+    for (bool is_open = symbols_open(cubin, bytes, &all); is_open && symbols_next(&all);)
+        if (ELF64_ST_TYPE(all.symbol.st_info) == STT_OBJECT && all.name[0] != '.') mt_strbuf_addf(variables, "%s\n", all.name);
+}
+
 int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name)
 {
     symbols all;

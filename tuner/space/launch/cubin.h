@@ -20,6 +20,8 @@ typedef struct mt_parameters {
 bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_parameters *parameters);
 /* Adds the names of a cubin's kernels, each with a line end. false: it can't be told; then nothing was added. */
 bool mt_kernels_read(const void *cubin, size_t bytes, mt_strbuf *names);
+/* … and those of its variables. */
+void mt_variables_read(const void *cubin, size_t bytes, mt_strbuf *names);
 /* Size of a __constant__ or __device__ variable. 0: there is none of this name; -1: it can't be told. */
 int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name);
 /* Adds NAME NUL SYMBOL NUL for each kernel and variable whose C++ name, without arguments of templates, is that of no other. */

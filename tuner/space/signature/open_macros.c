@@ -46,39 +46,51 @@ static bool is_number(mt_code_word word)
     return word.length && *word.at >= '0' && *word.at <= '9';
 }
 
-/* Whether people write macros like this: in capitals, or with an underscore. Names that belong to languages, types and headers are none. */
-static bool may_be_macro(mt_code_word word)
+/* Names that belong to languages, types and headers are no macros of the source. */
+static bool may_be_own(mt_code_word word)
 {
     static const char *const taken[] = {"NULL", "NAN", "INFINITY", "HUGE_VAL", "HUGE_VALF", "EOF", "static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "static_assert", "thread_local", "nv_bfloat16", "nv_bfloat162",
                                         "cooperative_groups", "size_t", "ptrdiff_t", NULL};
     static const char *const ends[] = {"8_t", "16_t", "32_t", "64_t", "ptr_t", "_MAX", "_MIN", "_EPSILON", "_DIG"}, *const begins[] = {"__", "CUDA", "CUDART_", "cuda", "M_", "FLT_", "DBL_", "defined"};
-    bool is_capital = true, has_underscore = false;
     if (!mt_code_is_name(word) || word.length < 2 || word.length >= MT_OPEN_MACRO_NAME || is_one_of(word, taken)) return false;
-    for (size_t i = 0; i < word.length; i++) {
-        is_capital = is_capital && !(word.at[i] >= 'a' && word.at[i] <= 'z');
-        has_underscore = has_underscore || word.at[i] == '_';
-    }
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (word.length > strlen(ends[i]) && strncmp(word.at + word.length - strlen(ends[i]), ends[i], strlen(ends[i])) == 0) return false;
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(word.at, begins[i], strlen(begins[i])) == 0) return false;
+    return true;
+}
+
+/* Whether people write macros like this: in capitals, or with an underscore. */
+static bool looks_like_macro(mt_code_word word)
+{
+    bool is_capital = true, has_underscore = false;
+    for (size_t i = 0; i < word.length; i++) {
+        is_capital = is_capital && !(word.at[i] >= 'a' && word.at[i] <= 'z');
+        has_underscore = has_underscore || word.at[i] == '_';
+    }
     return is_capital || has_underscore;
 }
 
-/* NULL: none that may be a macro, one of the parameters, or memory ran out. */
-static name *find(reader *r, mt_code_word word)
+/* `is_macro`: it is one, however it is written; else it is where it looks like one, or was one before. NULL: none that may be a macro, one of the parameters, or memory ran out. */
+static name *find_or_add(reader *r, mt_code_word word, bool is_macro)
 {
-    if (!may_be_macro(word)) return NULL;
+    if (!may_be_own(word)) return NULL;
     for (size_t i = 0; i < r->parameter_count; i++)
         if (r->parameters[i].length == word.length && strncmp(r->parameters[i].at, word.at, word.length) == 0) return NULL;
     for (size_t i = 0; i < r->count; i++)
         if (mt_code_is(word, r->names[i].macro.name)) return &r->names[i];
+    if (!is_macro && !looks_like_macro(word)) return NULL;
     name *added = r->count < MOST_NAMES ? MT_APPEND(r->names, r->count, r->capacity) : NULL;
     if (!added) return NULL;
     *added = (name){.macro.value = -1};
     snprintf(added->macro.name, sizeof added->macro.name, "%.*s", (int)word.length, word.at);
     added->is_declared = mt_text_has_word(r->others, added->macro.name);
     return added;
+}
+
+static name *find(reader *r, mt_code_word word)
+{
+    return find_or_add(r, word, false);
 }
 
 /* ---- code ---- */
@@ -127,20 +139,24 @@ static void read_code(reader *r, const char *at)
 
 /* ---- directives ---- */
 
-/* A number alone. */
+/* A number alone, or in brackets. */
 static long number_of(const char *at)
 {
     char *behind;
     mt_code_word word = mt_code_next(&at);
+    bool is_bracketed = mt_code_is(word, "(");
+    if (is_bracketed) word = mt_code_next(&at);
     if (!is_number(word)) return -1;
     long value = strtol(word.at, &behind, 10);
-    return behind == at && !mt_code_next(&at).length && value < 65536 ? value : -1;
+    bool is_whole = behind == at;
+    if (is_bracketed && !mt_code_is(mt_code_next(&at), ")")) return -1;
+    return is_whole && !mt_code_next(&at).length && value < 65536 ? value : -1;
 }
 
 static void read_define(reader *r, const char *at)
 {
     mt_code_word defined = mt_code_next(&at);
-    name *found = find(r, defined);
+    name *found = find_or_add(r, defined, true);
     long value = number_of(at);
     region *inner = r->depth && r->depth <= DEEPEST ? &r->regions[r->depth - 1] : NULL;
     bool is_own = found && inner && mt_code_is(inner->guard, found->macro.name);
@@ -201,13 +217,14 @@ static void read_condition(reader *r, const char *at, const char *next)
             note_optional(r, word);
             continue;
         }
-        name *found = find(r, word);
+        bool is_compared = mt_code_is(mt_code_next(&look), "=") && mt_code_is(mt_code_next(&look), "="); /* then it is a macro, however it is written */
+        mt_code_word number = mt_code_next(&look);
+        is_compared = is_compared && is_number(number);
+        name *found = find_or_add(r, word, is_compared);
         if (!found) continue;
         if (found->alias) found = &r->names[found->alias - 1];
         found->macro.is_of_types = found->macro.is_of_types || is_of_types;
-        if (!mt_code_is(mt_code_next(&look), "=") || !mt_code_is(mt_code_next(&look), "=")) continue;
-        mt_code_word number = mt_code_next(&look);
-        if (is_number(number)) add_compared(found, strtol(number.at, NULL, 10));
+        if (is_compared) add_compared(found, strtol(number.at, NULL, 10));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "tuner/space/signature/signature.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -14,7 +15,9 @@ typedef struct reader {
     const char *at;
     scope scopes[DEEPEST]; /* of the open brackets */
     size_t depth;
+    mt_code_path path;     /* the open namespaces */
     bool is_c, is_template; /* said in front of the declaration at hand */
+    const char *takes;      /* behind the bracket of its template; NULL: none */
     mt_signatures *all;
 } reader;
 
@@ -222,19 +225,65 @@ static void note_word(const char *at, const mt_code_word before[3], mt_code_word
     }
 }
 
+/* Behind `extern __shared__`: the type of an element. */
+static int element_bytes(const char *at)
+{
+    mt_strbuf type = {0};
+    mt_code_word word, name = {0};
+    int lanes;
+    while ((word = mt_code_next(&at)).length && !strchr("[;", *word.at)) {
+        if (strncmp(word.at, "__align__", 9) == 0 || mt_code_is(word, "alignas") || *word.at == '(') {
+            if (*word.at == '(') mt_code_skip(&at, '(', ')');
+            continue;
+        }
+        if (name.length) mt_strbuf_addf(&type, "%s%.*s", type.length ? " " : "", (int)name.length, name.at);
+        name = word;
+    }
+    const char *known = mt_signature_dtype(mt_strbuf_text(&type), &lanes);
+    mt_strbuf_free(&type);
+    return known ? atoi(known + strcspn(known, "0123456789")) / 8 * lanes : 0; /* f32 has 32 bits */
+}
+
+/* `word` of `blockIdx.x * TILE + threadIdx.x`, whatever stands first; `at` stands behind it. */
+static mt_status note_step(const char *at, const mt_code_word before[4], mt_code_word word, mt_signature *signature, mt_error *err)
+{
+    static const char *const threads[] = {"x", "y", "z"}; /* of threadIdx.x + blockIdx.x * TILE */
+    bool is_axis = mt_code_is(before[0], ".") && mt_code_is(before[1], "blockIdx") && word.length == 1 && *word.at >= 'x' && *word.at <= 'z';
+    const char *look = at;
+    bool is_first = mt_code_is(mt_code_next(&look), "*"), is_second = mt_code_is(before[2], "*");
+    if (!is_axis || is_first == is_second) return MT_OK;
+    mt_code_word step = is_first ? mt_code_next(&look) : before[3], next = {"", 0};
+    if (mt_code_is(step, "(")) step = mt_code_next(&look);
+    if (!is_first) look = at;
+    while (mt_code_is(next = mt_code_next(&look), ")")) {}
+    bool adds_thread = (mt_code_is(next, "+") && mt_code_is(mt_code_next(&look), "threadIdx")) || (mt_code_is(before[2], "+") && mt_code_is(before[3], threads[*word.at - 'x']));
+    char **place = &signature->steps[*word.at - 'x'];
+    if (*place || !adds_thread || !(mt_code_is_name(step) || (*step.at >= '0' && *step.at <= '9'))) return MT_OK;
+    return (*place = mt_strndup(step.at, step.length)) ? MT_OK : mt_no_memory("signature", err);
+}
+
 static mt_status read_body(const char *at, const char *end, mt_signature *signature, mt_error *err)
 {
-    mt_code_word before[3] = {{"", 0}, {"", 0}, {"", 0}}; /* the last one first */
+    mt_code_word before[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}}; /* the last one first */
+    mt_status st = MT_OK;
     bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
     if (!is_more) return mt_no_memory("signature", err);
-    for (mt_code_word word; (word = mt_code_next(&at)).length && word.at < end;) {
+    for (mt_code_word word; st == MT_OK && (word = mt_code_next(&at)).length && word.at < end;) {
         bool is_place = mt_code_is(before[0], ".") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
         signature->has_rows = signature->has_rows || (is_place && mt_code_is(word, "y"));
         signature->has_planes = signature->has_planes || (is_place && mt_code_is(word, "z"));
-        signature->has_dynamic_smem = signature->has_dynamic_smem || (mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__"));
+        bool is_dynamic = mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__");
+        if (is_dynamic) signature->has_dynamic_smem = true, signature->dynamic_bytes = element_bytes(at);
+        signature->has_grid_barrier = signature->has_grid_barrier || mt_code_is(word, "this_grid");
+        signature->asks_block = signature->asks_block || mt_code_is(word, "blockDim");
+        st = note_step(at, before, word, signature, err);
         note_word(at, before, word, signature, is_more);
-        memmove(before + 1, before, 2 * sizeof *before);
+        memmove(before + 1, before, 3 * sizeof *before);
         before[0] = word;
+    }
+    for (size_t i = 0; i < 3 && signature->asks_block; i++) {
+        mt_free(signature->steps[i]);
+        signature->steps[i] = NULL;
     }
     for (size_t i = 0; i < signature->parameter_count; i++) {
         mt_parameter *parameter = &signature->parameters[i];
@@ -243,7 +292,7 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
         else if (!parameter->is_read && !parameter->is_written) parameter->is_read = parameter->is_written = true;
     }
     mt_free(is_more);
-    return MT_OK;
+    return st;
 }
 
 /* ---- declarations ---- */
@@ -265,11 +314,13 @@ static bool is_within(const reader *r, scope kind)
 
 static void free_signature(mt_signature *signature)
 {
+    for (size_t i = 0; i < signature->take_count; i++) MT_FREE_EACH(signature->takes[i].name, signature->takes[i].standard);
+    mt_free(signature->takes);
     for (size_t i = 0; i < signature->parameter_count; i++) {
         mt_free(signature->parameters[i].name);
         mt_free(signature->parameters[i].type);
     }
-    MT_FREE_EACH(signature->parameters, signature->name, signature->symbol);
+    MT_FREE_EACH(signature->parameters, signature->name, signature->entry, signature->symbol, signature->steps[0], signature->steps[1], signature->steps[2]);
 }
 
 static mt_status add(reader *r, mt_signature *signature, mt_error *err)
@@ -279,6 +330,50 @@ static mt_status add(reader *r, mt_signature *signature, mt_error *err)
     *added = *signature;
     *signature = (mt_signature){0};
     return MT_OK;
+}
+
+/* "typename T", "int N = 4", from `at` to `end`. */
+static mt_status read_take(const char *at, const char *end, mt_signature *signature, mt_error *err)
+{
+    static const char *const numbers[] = {"int", "unsigned", "short", "long", "char", "size_t", "uint32_t", "int32_t", "uint64_t", "int64_t", "std", "signed"};
+    mt_template_parameter *added = MT_APPEND(signature->takes, signature->take_count, signature->take_capacity);
+    if (!added) return mt_no_memory("signature", err);
+    *added = (mt_template_parameter){.is_other = true};
+    mt_code_word word, name = {"", 0};
+    bool is_known = true, is_first = true;
+    while ((word = mt_code_next(&at)).length && word.at < end && *word.at != '=') {
+        if (is_first && (mt_code_is(word, "typename") || mt_code_is(word, "class"))) added->is_type = true;
+        if (is_first && mt_code_is(word, "bool")) added->is_bool = true;
+        for (size_t i = 0; is_first && i < sizeof numbers / sizeof *numbers; i++)
+            if (mt_code_is(word, numbers[i])) added->is_other = false;
+        is_known = is_known && (mt_code_is_name(word) || *word.at == ':');
+        is_first = is_first && mt_code_is(word, "const");
+        name = word;
+    }
+    added->is_other = !is_known || !mt_code_is_name(name) || (added->is_other && !added->is_type && !added->is_bool);
+    added->name = mt_strndup(name.at, name.length);
+    if (word.length && word.at < end) {
+        at += strspn(at, " \t\r\n");
+        size_t length = (size_t)(end - at);
+        while (length && strchr(" \t\r\n", at[length - 1])) length--;
+        added->standard = mt_strndup(at, length);
+    }
+    return added->name && (added->standard || !(word.length && word.at < end)) ? MT_OK : mt_no_memory("signature", err);
+}
+
+static mt_status read_takes(const char *at, mt_signature *signature, mt_error *err)
+{
+    mt_status st = MT_OK;
+    int depth = 0, round = 0; /* within (1 > 2) nothing ends */
+    const char *from = at;
+    for (mt_code_word word; st == MT_OK && depth >= 0 && (word = mt_code_next(&at)).length;) {
+        round += (strchr("([{", *word.at) != NULL) - (strchr(")]}", *word.at) != NULL);
+        if (round == 0) depth += (*word.at == '<') - (*word.at == '>');
+        if ((*word.at != ',' || depth || round) && depth >= 0) continue;
+        st = read_take(from, word.at, signature, err);
+        from = at;
+    }
+    return st;
 }
 
 /* Behind `__global__`. Its name is what stands before the parameters' bracket. Only what has a body counts. */
@@ -295,13 +390,20 @@ static mt_status read_kernel(reader *r, mt_error *err)
     }
     if (!mt_code_is(word, "(") || !name.length) return MT_OK;
     const char *from = r->at, *to = mt_code_skip(&r->at, '(', ')');
-    word = mt_code_next(&r->at);
-    if (!mt_code_is(word, "{")) return MT_OK; /* a declaration */
+    const char *behind = r->at;
+    if (!mt_code_is(mt_code_next(&behind), "{")) return MT_OK; /* a declaration, or under a condition the first of two heads of one body */
+    r->at = behind;
     if (!(signature.name = mt_strndup(name.at, name.length))) return mt_no_memory("signature", err);
+    if (r->takes) MT_TRY(read_takes(r->takes, &signature, err));
     MT_TRY(read_parameters(r, from, to, &signature, err));
     const char *body = r->at;
     MT_TRY(read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
     bool is_c = r->is_c || is_within(r, C_NAMES);
+    mt_strbuf entry = {0};
+    mt_strbuf_addf(&entry, "%s%s", is_c ? "" : mt_strbuf_text(&r->path.text), signature.name);
+    signature.entry = mt_strbuf_take(&entry);
+    mt_strbuf_free(&entry);
+    if (!signature.entry) MT_TRY(mt_no_memory("signature", err));
     signature.symbol = is_c ? mt_strdup(signature.name) : is_within(r, NAMED) ? NULL : mt_signature_mangle(&signature);
     MT_TRY(add(r, &signature, err));
 done:
@@ -315,6 +417,7 @@ static void open_bracket(reader *r, scope kind)
     r->depth += r->depth < DEEPEST;
 }
 
+
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err)
 {
     char *code = mt_code_bare(source);
@@ -323,23 +426,30 @@ mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_e
     scope next = PLAIN;
     *signatures = (mt_signatures){0};
     for (mt_code_word word; st == MT_OK && (word = mt_code_next(&r.at)).length;) {
+        mt_code_path_follow(&r.path, word, r.at);
         if (mt_code_is(word, "__global__")) {
             st = read_kernel(&r, err);
             r.is_c = r.is_template = false;
+            r.takes = NULL;
         } else if (mt_code_is(word, "\"C\"")) {
             r.is_c = true;
             next = C_NAMES;
         } else if (mt_code_is(word, "namespace")) {
             next = NAMED;
         } else if (mt_code_is(word, "template")) {
+            const char *look = r.at;
             r.is_template = true;
+            if (mt_code_is(mt_code_next(&look), "<") && !r.takes) r.takes = look; /* a template may take templates */
         } else if (strchr("{};", *word.at)) {
             if (*word.at == '{') open_bracket(&r, next);
             if (*word.at == '}' && r.depth) r.depth--;
             r.is_c = r.is_template = false;
+            r.takes = NULL;
             next = PLAIN;
         }
     }
+    if (st == MT_OK && r.path.text.failed) st = mt_no_memory("signature", err);
+    mt_strbuf_free(&r.path.text);
     mt_free(code);
     return st;
 }

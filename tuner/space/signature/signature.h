@@ -21,12 +21,26 @@ typedef struct mt_parameter {
     bool is_added;        /* all that the body does with it is atomicAdd, atomicMax and their kind */
 } mt_parameter;
 
+/* What a template takes. */
+typedef struct mt_template_parameter {
+    char *name;
+    char *standard;       /* its default, as it is written; NULL: none */
+    bool is_type, is_bool;
+    bool is_other;        /* neither a type nor a number: a pack, another template, an enum, a pointer */
+} mt_template_parameter;
+
 typedef struct mt_signature {
     char *name;
+    char *entry;          /* with its namespaces, of which unnamed ones have no name: "ns::scale" */
     char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
     bool is_template;
+    mt_template_parameter *takes; size_t take_count, take_capacity;
     bool has_rows, has_planes; /* the body asks for threadIdx.y or blockIdx.y, for their z */
     bool has_dynamic_smem; /* … and for extern __shared__ memory */
+    int dynamic_bytes;     /* of an element of that; 0: its type is not known here */
+    bool asks_block;       /* the body reads blockDim */
+    bool has_grid_barrier; /* blocks wait for each other: this_grid() of cooperative groups */
+    char *steps[3];        /* in which the body counts blockIdx.x, .y, .z: "TILE" of blockIdx.x * TILE; NULL: it does not, or by blockDim */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
 } mt_signature;
 

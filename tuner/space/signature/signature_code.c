@@ -25,6 +25,30 @@ static void blank(char *from, const char *to)
         if (*from != '\n') *from = ' ';
 }
 
+/* Behind `#if 0`, where its #else, #elif or #endif begins. */
+static const char *dead_end(const char *at)
+{
+    int depth = 1;
+    while (*at) {
+        const char *line = at, *look = at;
+        at = directive_end(at);
+        at += *at != '\0';
+        if (!mt_code_is(mt_code_next(&look), "#")) continue;
+        mt_code_word word = mt_code_next(&look);
+        if (word.length && strncmp(word.at, "if", 2) == 0) depth++;
+        else if (mt_code_is(word, "endif")) depth--;
+        else if (depth == 1 && word.length && strncmp(word.at, "el", 2) == 0) depth = 0;
+        if (depth == 0) return line;
+    }
+    return at;
+}
+
+static bool is_dead(const char *directive)
+{
+    directive++;
+    return mt_code_is(mt_code_next(&directive), "if") && mt_code_is(mt_code_next(&directive), "0") && (*(directive += strspn(directive, " \t\r")) == '\n' || strncmp(directive, "//", 2) == 0 || strncmp(directive, "/*", 2) == 0);
+}
+
 static char *without(const char *source, bool directives)
 {
     char *code = mt_strdup(source);
@@ -34,8 +58,8 @@ static char *without(const char *source, bool directives)
         bool is_comment = *at == '/' && (at[1] == '/' || at[1] == '*');
         if (is_comment) end = code + (comment_end(at) - code);
         else if (*at == '"' || *at == '\'') end = code + (mt_text_literal_end(at) - code);
-        else if (directives && *at == '#' && begins_line) end = code + (directive_end(at) - code);
-        if (is_comment || (directives && *at == '#' && begins_line)) blank(at, end);
+        else if (*at == '#' && begins_line && (directives || is_dead(at))) end = code + ((is_dead(at) ? dead_end(directive_end(at)) : directive_end(at)) - code);
+        if (is_comment || (*at == '#' && begins_line && (directives || is_dead(at)))) blank(at, end);
         else if (*at == '\n') begins_line = true;
         else if (*at != ' ' && *at != '\t') begins_line = false;
         at = end;
@@ -86,4 +110,31 @@ const char *mt_code_skip(const char **at, char open, char close)
         if (*word.at == close && --depth == 0) return word.at;
     }
     return *at;
+}
+
+static void cut(mt_strbuf *text, size_t length)
+{
+    if (text->text) text->text[text->length = length] = '\0';
+}
+
+/* Behind `namespace`: "a::b {"; an alias, "cg = …;", is none. */
+static void add_namespace(mt_code_path *path, const char *behind)
+{
+    mt_code_word word;
+    path->before = path->text.length;
+    while ((word = mt_code_next(&behind)).length && !strchr("{;=", *word.at))
+        if (mt_code_is_name(word)) mt_strbuf_addf(&path->text, "%.*s::", (int)word.length, word.at);
+    path->is_next = mt_code_is(word, "{");
+    if (!path->is_next) cut(&path->text, path->before);
+}
+
+void mt_code_path_follow(mt_code_path *path, mt_code_word word, const char *behind)
+{
+    const size_t most = sizeof path->lengths / sizeof *path->lengths;
+    if (mt_code_is(word, "namespace")) add_namespace(path, behind);
+    if (mt_code_is(word, "{")) {
+        if (path->depth < most) path->lengths[path->depth] = path->is_next ? path->before : path->text.length;
+        path->depth++;
+        path->is_next = false;
+    } else if (mt_code_is(word, "}") && path->depth && --path->depth < most) cut(&path->text, path->lengths[path->depth]);
 }

@@ -24,10 +24,11 @@ void mt_declared_free(mt_declared *declared)
 const mt_signature *mt_declared_kernel(const mt_declared *declared, const char *entry, const char **file)
 {
     const mt_signature *found = NULL;
+    if (strncmp(entry, "::", 2) == 0) entry += 2;
     for (size_t i = 0; declared->source && i < declared->source->file_count; i++) {
         for (size_t k = 0; k < declared->files[i].count; k++) {
             const mt_signature *kernel = &declared->files[i].items[k];
-            if (strcmp(kernel->name, entry) != 0 && (!kernel->symbol || strcmp(kernel->symbol, entry) != 0)) continue;
+            if (strcmp(kernel->entry, entry) != 0 && (!kernel->symbol || strcmp(kernel->symbol, entry) != 0)) continue;
             if (found) return NULL;
             found = kernel;
             if (file) *file = declared->source->files[i].path;

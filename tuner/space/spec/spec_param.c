@@ -166,11 +166,12 @@ static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const c
         mt_strbuf_free(&range);
         return st;
     }
-    const char *advice = "expected all values of one kind";
+    const char *advice = "expected all values of one kind; other texts stand in quotes, as \"1.0f\"";
     if (*item == '[' || *item == '(' || *item == '{') advice = "expected a list without brackets";
     else if (strchr(item, '^')) advice = "expected powers of one base, 2^5..2^10, that fit into 64 bits";
     else if (strstr(item, "..") || strstr(item, "range(")) advice = "expected a..b, or a..b step s with a step of at least 1";
-    else if (strchr(item, ' ')) advice = "expected commas between values";
+    else if (!*item) advice = "expected a value between two commas, and none behind the last";
+    else if (strchr(item, ' ')) advice = "expected commas between values, or quotes around each text";
     else if (*item == '-') advice = "expected quotes around an option: \"-O3\"";
     return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; %s", item, advice);
 }

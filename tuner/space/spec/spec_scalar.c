@@ -25,6 +25,7 @@ static mt_status bool_value(mt_reader *reader, const mt_ini_entry *entry, const 
     mt_strbuf text = { 0 };
     mt_strbuf_addf(&text, "(%s) + 0 != 0", value);
     mt_status st = text.failed ? mt_reader_no_memory(reader, err) : mt_scope_expr(reader, entry->line, mt_strbuf_text(&text), MT_TYPE_INT, &arg->value, err);
+    if (st != MT_OK && strstr(err->message, "'+' needs an integer")) st = mt_reader_fail(reader, err, entry->line, "value = %s of dtype bool: expected a condition, true, false, or an integer, which is true where it is not 0", value);
     mt_strbuf_free(&text);
     return st;
 }

@@ -51,7 +51,7 @@ bool mt_is_kernel_name(const char *text)
 mt_status mt_parse_entry(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
 {
     if (!mt_is_kernel_name(value))
-        return mt_reader_fail(reader, err, entry->line, "%s = %s: expected a kernel's name, such as scale, ns::scale, scale<float, ${TILE}>, or of overloads scale(float *, int)", entry->key, value);
+        return mt_reader_fail(reader, err, entry->line, "%s = %s: expected a kernel's name, such as scale, ns::scale, scale<float, ${TILE}>, or of overloads scale(float *, int); without blanks around ::, quotes, and < or > outside of brackets within <>", entry->key, value);
     return mt_parse_text(reader, rule, entry, value, object, err);
 }
 
