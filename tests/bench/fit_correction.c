@@ -14,7 +14,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/predictor/boost.h"
-#include "tuner/predictor/times.h"
+#include "tuner/predictor/predictor_times.h"
 #include "tuner/space/spec/spec.h"
 #include "tuner/space/spec/spec_json.h"
 

@@ -8,7 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/rng.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/predictor/times.h"
+#include "tuner/predictor/predictor_times.h"
 #include "tuner/space/points/env.h"
 #include "tuner/space/spec/spec_json.h"
 

@@ -2,7 +2,7 @@
  * Nothing else includes this. */
 #pragma once
 
-#include "tuner/predictor/times.h"
+#include "tuner/predictor/predictor_times.h"
 #include "tuner/search/index_map.h"
 #include "tuner/session/session_internal.h"
 #include "tuner/session/session_search.h"

@@ -7,7 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 
 enum { MOST_VALUES = MT_OPEN_MACRO_COMPARED + 2 };
 

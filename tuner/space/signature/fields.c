@@ -4,7 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/signature/constants.h"
+#include "tuner/space/signature/signature_constants.h"
 #include "tuner/space/signature/signature_code.h"
 
 enum { MOST_WORDS = 16 };
