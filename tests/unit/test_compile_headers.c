@@ -38,7 +38,7 @@ START_TEST(by_who_includes)
         {"x.cu(1): error: identifier \"y\" is undefined\n", "/c/include", ""},
     };
     mt_source_file files[] = {{"x.cu", "/there/x.cu", "#include \"mine.cuh\"\n#include <vector>\n"}, {"sub/y.cuh", "/there/sub/y.cuh", ""}, {"cstdint", "msda-tune: cstdint", "#include <cuda/std/cstdint>\n"}, {"stdint.h", "/usr/include/stdint.h", "#include <bits/a.h>\n"}};
-    const mt_source source = {files, 4};
+    const mt_source source = {.files = files, .file_count = 4};
     const mt_compile_request request = {.source = &source};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_strbuf text = {0};

@@ -1,5 +1,6 @@
 #include "tuner/gpu/compile_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/cubin_names.h"
@@ -56,6 +57,24 @@ mt_status mt_compile_names_ask(const mt_nvrtc *nvrtc, const mt_compile_request *
     return MT_OK;
 }
 
+static const char table[] = "msda_tune_names", table_file[] = "msda-tune names";
+
+mt_status mt_compile_names_table(const mt_compile_request *request, mt_strbuf *text, mt_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < request->option_count; i++) {
+        const char *name = mt_compile_name_of(request->options[i]);
+        char *expression = name ? expression_of(name) : NULL;
+        if (!name) continue;
+        if (!expression) return mt_no_memory("compile", err);
+        if (!count++) mt_strbuf_addf(text, "\nextern \"C\" __device__ const void *const %s[] = {\n#line 1 \"%s\"\n", table, table_file);
+        mt_strbuf_addf(text, "(const void *)(%s),\n", expression);
+        mt_free(expression);
+    }
+    if (count) mt_strbuf_add(text, "};\n");
+    return MT_OK;
+}
+
 /* ---- the answer ---- */
 
 static mt_status add_lowered(const mt_nvrtc *nvrtc, mt_nvrtc_program program, const char *name, mt_strbuf *names, mt_error *err)
@@ -71,13 +90,24 @@ static mt_status add_lowered(const mt_nvrtc *nvrtc, mt_nvrtc_program program, co
     return MT_OK;
 }
 
+/* Of nvcc's cubin. */
+static mt_status add_from_table(const mt_strbuf *image, const char *name, size_t index, mt_strbuf *names, mt_error *err)
+{
+    const char *symbol = mt_pointer_read(image->text, image->length, table, index);
+    if (!symbol) return MT_FAIL(err, MT_ERR_COMPILE, "the cubin of nvcc does not tell which kernel %s is: expected an extern \"C\" kernel and its name as entry, or compiler = nvrtc", name);
+    mt_strbuf_add_bytes(names, name, strlen(name) + 1);
+    mt_strbuf_add_bytes(names, symbol, strlen(symbol) + 1);
+    return MT_OK;
+}
+
 mt_status mt_compile_names_add(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, mt_strbuf *image, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf names = {0};
+    size_t count = 0;
     for (size_t i = 0; i < request->option_count; i++) {
         const char *name = mt_compile_name_of(request->options[i]);
-        if (name) MT_TRY(add_lowered(nvrtc, program, name, &names, err));
+        if (name) MT_TRY(program ? add_lowered(nvrtc, program, name, &names, err) : add_from_table(image, name, count++, &names, err));
     }
     mt_cpp_names_read(image->text, image->length, &names);
     if (names.length) {
@@ -135,12 +165,22 @@ static const char *name_shown(const mt_compile_request *request, const char *err
     return found;
 }
 
+/* The name of that line of nvcc's table, "msda-tune names(LINE): …"; NULL: none. */
+static const char *name_of_line(const mt_compile_request *request, const char *error)
+{
+    if (strncmp(error, table_file, sizeof table_file - 1) != 0 || error[sizeof table_file - 1] != '(') return NULL;
+    long line = strtol(error + sizeof table_file, NULL, 10);
+    for (size_t i = 0; i < request->option_count; i++)
+        if (mt_compile_name_of(request->options[i]) && --line == 0) return mt_compile_name_of(request->options[i]);
+    return NULL;
+}
+
 mt_status mt_compile_names_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints, mt_error *err)
 {
     static const char file[] = "__nv_name_map(", error[] = "error: ";
     const char *first = mt_compile_first_error(log);
-    if (!first || strncmp(first, file, sizeof file - 1) != 0) return MT_OK;
-    const char *name = name_shown(request, first), *why = strstr(first, error);
+    if (!first) return MT_OK;
+    const char *name = strncmp(first, file, sizeof file - 1) == 0 ? name_shown(request, first) : name_of_line(request, first), *why = strstr(first, error);
     if (!name || !why) return MT_OK;
     why += sizeof error - 1;
     mt_strbuf_addf(hints, "no kernel %s: %.*s. Kernels of the source, without their namespaces:\n", name, (int)strcspn(why, "\n"), why);

@@ -138,6 +138,7 @@ char *mt_spec_semantics(const mt_spec *spec)
     mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : spec->reference_is_default ? "default" : "file");
     if (spec->reference_is_default) add_default(spec, &line, &all);
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
+    if (spec->is_for_nvcc) mt_strbuf_add(&line, " compiler=nvcc");
     add_expr(&line, "per", &spec->per);
     mt_free(options);
     add_line(&all, &line);

@@ -2,6 +2,7 @@
 #ifndef MT_SPACE_SOURCE_SOURCE_FILES_H
 #define MT_SPACE_SOURCE_SOURCE_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct mt_source_file {
@@ -13,6 +14,7 @@ typedef struct mt_source_file {
 typedef struct mt_source {
     mt_source_file *files; /* files[0] is the .cu */
     size_t file_count;
+    bool is_for_nvcc; /* NVRTC compiles it otherwise */
 } mt_source;
 
 #endif
