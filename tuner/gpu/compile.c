@@ -278,7 +278,7 @@ mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_comp
     MT_TRY(mt_cache_entry_make(nvrtc, request, &entry, err));
     result->cached = request->cache_dir && mt_cache_entry_read(&entry, &result->cubin, &result->log);
     result->ok = result->cached;
-    if (!result->cached) MT_TRY((request->nvcc ? mt_compile_with_nvcc : run_nvrtc)(nvrtc, request, &entry, result, err));
+    if (!result->cached) MT_TRY(request->nvcc ? mt_compile_with_nvcc(request, &entry, result, err) : run_nvrtc(nvrtc, request, &entry, result, err));
     MT_TRY(refuse_unfit(request, result, err));
     if (result->ok) {
         result->cubin_path = entry.cubin_path;

@@ -9,12 +9,12 @@
 #include "tuner/base/child.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
+#include "tuner/base/leftover.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/compile_explain.h"
 #include "tuner/gpu/compile_names.h"
 #include "tuner/gpu/compile_reads.h"
 #include "tuner/gpu/nvcc_files.h"
-#include "tuner/gpu/nvrtc_internal.h"
 #include "tuner/space/source/option_words.h"
 
 #define CUBIN "out.cubin"
@@ -167,7 +167,7 @@ done:
     return st;
 }
 
-mt_status mt_compile_with_nvcc(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
+mt_status mt_compile_with_nvcc(const mt_compile_request *request, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_temporary folder = {0};
@@ -175,8 +175,7 @@ mt_status mt_compile_with_nvcc(mt_nvrtc *nvrtc, const mt_compile_request *reques
     mt_strbuf log = {0}, text = {0};
     bool is_good = false, is_unknown = false;
     int64_t start_ns = mt_clock_now_ns();
-    MT_TRY(mt_nvrtc_temporary_dir(nvrtc, err));
-    MT_TRY(mt_temporary_make(nvrtc->temporary.path, &folder, err));
+    MT_TRY(mt_temporary_make(mt_temporary_root(), &folder, err)); /* its own: a worker that is killed between compiles leaves none */
     MT_TRY(mt_nvcc_files_write(request, folder.path, &folders, err));
     MT_TRY(make_command(request, &folders, &argv, err));
     MT_TRY(run(request, &folder, &argv, &log, &is_good, err));

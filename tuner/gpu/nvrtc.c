@@ -273,6 +273,5 @@ int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc)
 
 mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err)
 {
-    const char *root = getenv("TMPDIR");
-    return nvrtc->temporary.path ? MT_OK : mt_temporary_make(root && root[0] ? root : "/tmp", &nvrtc->temporary, err);
+    return nvrtc->temporary.path ? MT_OK : mt_temporary_make(mt_temporary_root(), &nvrtc->temporary, err);
 }
