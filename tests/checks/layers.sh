@@ -20,11 +20,12 @@ predictor="tuner/predictor/|db/lookup/lookup\.h|$store" # the library evaluates 
 reports="reports/|$db"
 cluster="tuner/cluster/|$db"
 gpu="tuner/gpu/|$space|include/(msda_baseline|tunelookup_cuda)\.h" # the plugins' interface; how the driver's answers become facts
+cpu="tuner/cpu/|tuner/gpu/(verify_rules|support)\.h|$space" # what a comparison means, which knows no CUDA
 worker="tuner/worker/|$space"
 evaluate="tuner/evaluate/|$worker|$store"
 session="tuner/session/|$evaluate|$search|$predictor"
-cli="tuner/cli/|$session|$reports|$cluster|$db"
-output="tuner/cli/output/|tuner/cli/[a-z_]*\.h|$session|$cluster|$db"
+cli="tuner/cli/|tuner/cpu/run\.h|$session|$reports|$cluster|$db"
+output="tuner/cli/output/|tuner/cpu/run\.h|tuner/cli/[a-z_]*\.h|$session|$cluster|$db"
 requests="tuner/cli/requests/|$output"
 
 # Libraries that only one layer may know: header, folders.
@@ -61,6 +62,7 @@ allow_for() { # file
     tuner/search/*) allowed=$search ;;
     tuner/predictor/*) allowed=$predictor ;;
     tuner/gpu/*) allowed=$gpu ;;
+    tuner/cpu/*) allowed=$cpu ;;
     tuner/worker/*) allowed=$worker ;;
     tuner/evaluate/*) allowed=$evaluate ;;
     tuner/session/*) allowed=$session ;;

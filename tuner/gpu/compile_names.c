@@ -5,6 +5,7 @@
 
 #include "db/cubin_names.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/cpp_name.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/space/launch/cubin.h"
 #include "tuner/space/signature/signature.h"
@@ -17,37 +18,11 @@ const char *mt_compile_name_of(const char *option)
 
 /* ---- asking ---- */
 
-/* Where the parameters begin in "ns::scale<float>(float *, int)"; 0: the name has none. Parentheses within <> are arguments of a template. */
-static size_t parameters_at(const char *name)
-{
-    int depth = 0;
-    size_t length = strlen(name);
-    if (!length || name[length - 1] != ')') return 0;
-    for (size_t at = 0; at < length; at++) {
-        if (name[at] == '<') depth++;
-        else if (name[at] == '>') depth--;
-        else if (name[at] == '(' && depth == 0) return at;
-    }
-    return 0;
-}
-
-/* NVRTC wants an overload as a pointer to it: "(void (*)(float *, int))(ns::scale<float>)". Every kernel is void. */
-static char *expression_of(const char *name)
-{
-    mt_strbuf text = {0};
-    size_t parameters = parameters_at(name);
-    if (parameters) mt_strbuf_addf(&text, "(void (*)%s)(%.*s)", name + parameters, (int)parameters, name);
-    else mt_strbuf_add(&text, name);
-    char *expression = mt_strbuf_take(&text);
-    mt_strbuf_free(&text);
-    return expression;
-}
-
 mt_status mt_compile_names_ask(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, mt_error *err)
 {
     for (size_t i = 0; i < request->option_count; i++) {
         const char *name = mt_compile_name_of(request->options[i]);
-        char *expression = name ? expression_of(name) : NULL;
+        char *expression = name ? mt_cpp_expression(name) : NULL;
         if (!name) continue;
         int code = expression ? nvrtc->api.AddNameExpression(program, expression) : MT_NVRTC_SUCCESS;
         mt_free(expression);
@@ -64,7 +39,7 @@ mt_status mt_compile_names_table(const mt_compile_request *request, mt_strbuf *t
     size_t count = 0;
     for (size_t i = 0; i < request->option_count; i++) {
         const char *name = mt_compile_name_of(request->options[i]);
-        char *expression = name ? expression_of(name) : NULL;
+        char *expression = name ? mt_cpp_expression(name) : NULL;
         if (!name) continue;
         if (!expression) return mt_no_memory("compile", err);
         if (!count++) mt_strbuf_addf(text, "\nextern \"C\" __device__ const void *const %s[] = {\n#line 1 \"%s\"\n", table, table_file);
@@ -80,7 +55,7 @@ mt_status mt_compile_names_table(const mt_compile_request *request, mt_strbuf *t
 static mt_status add_lowered(const mt_nvrtc *nvrtc, mt_nvrtc_program program, const char *name, mt_strbuf *names, mt_error *err)
 {
     const char *lowered = NULL;
-    char *expression = expression_of(name);
+    char *expression = mt_cpp_expression(name);
     if (!expression) return mt_no_memory("compile", err);
     int code = nvrtc->api.GetLoweredName(program, expression, &lowered);
     mt_free(expression);
@@ -158,7 +133,7 @@ static const char *name_shown(const mt_compile_request *request, const char *err
     size_t length = shown ? strcspn(shown += sizeof pragma - 1, "\n") : 0;
     for (size_t i = 0; i < request->option_count && length && !found; i++) {
         const char *name = mt_compile_name_of(request->options[i]);
-        char *expression = name ? expression_of(name) : NULL;
+        char *expression = name ? mt_cpp_expression(name) : NULL;
         if (expression && strlen(expression) == length && strncmp(expression, shown, length) == 0) found = name;
         mt_free(expression);
     }

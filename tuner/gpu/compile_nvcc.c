@@ -16,6 +16,7 @@
 #include "tuner/gpu/compile_reads.h"
 #include "tuner/gpu/nvcc_files.h"
 #include "tuner/space/source/option_words.h"
+#include "tuner/space/source/source_folder.h"
 
 #define CUBIN "out.cubin"
 
@@ -41,7 +42,7 @@ static mt_status add_joined(mt_texts *argv, const char *prefix, const char *text
 /* Ours before the file's, so that a file may override them; its own folders before all others. */
 static mt_status make_command(const mt_compile_request *request, const mt_texts *folders, mt_texts *argv, mt_error *err)
 {
-    static const char *const last[] = {"-Xcompiler=-MD,-MF," MT_NVCC_READS, "-x", "cu", "-o", CUBIN, MT_NVCC_MAIN};
+    static const char *const last[] = {"-Xcompiler=-MD,-MF," MT_NVCC_READS, "-x", "cu", "-o", CUBIN, MT_SOURCE_MAIN};
     mt_status st = MT_OK;
     MT_TRY(mt_texts_add(argv, request->nvcc->path, err));
     MT_TRY(mt_texts_add(argv, "-cubin", err));

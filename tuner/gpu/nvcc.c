@@ -43,14 +43,7 @@ static char *program_below(const char *root, const char *tail, mt_strbuf *tried)
 
 static char *program_in_path(mt_strbuf *tried)
 {
-    const char *path = getenv("PATH");
-    char *found = NULL;
-    for (const char *at = path ? path : ""; *at && !found; at += strcspn(at, ":"), at += *at == ':') {
-        char *folder = mt_strndup(at, strcspn(at, ":")), *candidate = folder && *folder == '/' ? mt_path_join(folder, "nvcc") : NULL;
-        if (candidate && access(candidate, X_OK) == 0 && !mt_dir_exists(candidate)) found = mt_strdup(candidate);
-        mt_free(candidate);
-        mt_free(folder);
-    }
+    char *found = mt_path_program("nvcc");
     if (!found) mt_strbuf_addf(tried, "%sthe folders of PATH", tried->length ? ", " : "");
     return found;
 }

@@ -5,10 +5,9 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile_request.h"
 
-#define MT_NVCC_MAIN "main.cu"
 #define MT_NVCC_READS "reads"
 
-/* Writes them into the folder. *folders: where headers are found, for -I, from the folder on. The main file begins with the macros of the request; its errors have the lines of the source. */
+/* Writes them into the folder (source_folder.h). The main file begins with the macros of the request; its errors have the lines of the source. */
 mt_status mt_nvcc_files_write(const mt_compile_request *request, const char *folder, mt_texts *folders, mt_error *err);
 /* What is wrong with what the compile read, by its own list in `folder`: a file that is neither of the folder nor in request->visible. Adds a line that names it; false: nothing. */
 mt_status mt_nvcc_reads_unknown(const mt_compile_request *request, const char *folder, mt_strbuf *why, bool *is_unknown, mt_error *err);

@@ -12,6 +12,7 @@
 #include "tuner/cli/requests/check_files.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/requests/check_model.h"
+#include "tuner/cli/requests/check_run.h"
 #include "tuner/cli/requests/check_types.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
@@ -28,7 +29,8 @@ typedef struct check_values {
     mt_texts shapes;
     int64_t jobs;
     double compile_limit_s;
-    bool sample, list, no_cache, json;
+    double run_limit_s;
+    bool sample, list, no_cache, json, run;
 } check_values;
 
 #define FIELD(name) offsetof(check_values, name)
@@ -40,6 +42,8 @@ static const mt_option options[] = {
     {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once"},
     {"list", 0, MT_OPTION_FLAG, FIELD(list), NULL, "one line for every point"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text: the space's facts, the shapes' points,\nand what was found, with file and line"},
+    {"run", 0, MT_OPTION_FLAG, FIELD(run), NULL, "run the default variant and the reference on the CPU, with the smallest\nshape or that of --shape, and compare; nothing is compiled for a GPU"},
+    {"run-limit", 0, MT_OPTION_SECONDS, FIELD(run_limit_s), "S", "longest run of each of the two with --run (default 60)"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
@@ -140,12 +144,15 @@ static mt_status open_all(checking *c, mt_error *err)
     mt_status st = MT_OK;
     mt_hash key;
     if (v->json && v->list) return MT_FAIL(err, MT_ERR_USAGE, "check: --json and --list are two forms; expected one of them");
+    if (v->run && (v->list || v->sample)) return MT_FAIL(err, MT_ERR_USAGE, "check: --run runs one variant; expected no %s", v->list ? "--list" : "--sample");
+    if (v->run_limit_s > 0 && !v->run) return MT_FAIL(err, MT_ERR_USAGE, "check: --run-limit without --run; expected both");
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "check: --space FILE is missing; 'msda-tune list' names the shipped ones");
     st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
     if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
     MT_TRY(mt_share_space(v->space, &c->space_path, err));
     c->wanted.command = "check";
     MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
+    if (v->run) return MT_OK; /* nothing of what follows, which needs CUDA */
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     MT_TRY(mt_source_key(c->spec, &c->source, &key, err)); /* a file of the reference's that is not there fails here, as for tune */
     MT_TRY(check_before(c, err));
@@ -395,6 +402,12 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     checking c = {.values = arguments->values};
     mt_status st = MT_OK;
     MT_TRY(open_all(&c, err));
+    if (c.values->run) {
+        const mt_check_run_request request = {.path = c.space_path, .spec = c.spec, .shapes = &c.wanted.shapes, .facts = &c.facts, .compile_limit_s = c.values->compile_limit_s > 0 ? c.values->compile_limit_s : 60, .run_limit_s = c.values->run_limit_s > 0 ? c.values->run_limit_s : 60, .json = c.values->json};
+        st = mt_check_run(&request, err);
+        close_all(&c);
+        return st;
+    }
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, err));
     mt_same_code_tell(&c.codes, c.idle, warn, &c);
@@ -412,7 +425,8 @@ const mt_command mt_cmd_check = {
     .summary = "compile a search space without a GPU",
     .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known\n"
             "(devices.ini), and tells registers, spills and what failed. Exits 1 when something does not compile,\n"
-            "4 when nothing is valid there.\n\n"
+            "4 when nothing is valid there. With --run the default variant and the reference run on the CPU instead,\n"
+            "for which a C++ compiler of the host is enough: is the result right, and does nothing lie out of bounds?\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

@@ -1,0 +1,21 @@
+/* check --run: the default variant and the reference, on the CPU. */
+#ifndef MT_CLI_REQUESTS_CHECK_RUN_H
+#define MT_CLI_REQUESTS_CHECK_RUN_H
+
+#include "tuner/base/texts.h"
+#include "tuner/space/facts.h"
+#include "tuner/space/spec/spec.h"
+
+typedef struct mt_check_run_request {
+    const char *path;
+    const mt_spec *spec;
+    const mt_texts *shapes;  /* names of the spec's; none = its smallest one */
+    const mt_device_facts *facts;
+    double compile_limit_s, run_limit_s;
+    bool json;
+} mt_check_run_request;
+
+/* Prints what came of it. COMPILE, SPEC or UNSUPPORTED error where that is not what it should be. */
+mt_status mt_check_run(const mt_check_run_request *request, mt_error *err);
+
+#endif
