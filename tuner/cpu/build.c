@@ -91,7 +91,7 @@ static mt_status add_standard(mt_texts *arguments, const mt_options *options, mt
 /* How everything is made: CUDA's code reads the same bytes as several types, and its signed numbers wrap. */
 static mt_status add_code_options(const mt_cpu_builder *self, mt_texts *arguments, mt_error *err)
 {
-    static const char *const words[] = {"-O1", "-g", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-omit-frame-pointer", "-ffp-contract=fast"};
+    static const char *const words[] = {"-O1", "-g", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-omit-frame-pointer", "-ffp-contract=fast", "-fno-pie"};
     mt_status st = add_all(arguments, words, sizeof words / sizeof *words, err);
     return st == MT_OK && self->has_sanitizer ? mt_texts_add(arguments, sanitizer, err) : st;
 }
@@ -218,7 +218,7 @@ mt_status mt_cpu_build_program(mt_cpu_builder *builder, const char *name, const 
 {
     mt_status st = MT_OK;
     mt_texts arguments = {0};
-    const char *const last[] = {"-x", "c++-cpp-output", "program.ii", "-x", "none", "support.o", "-o", name};
+    const char *const last[] = {"-x", "c++-cpp-output", "program.ii", "-x", "none", "support.o", "-no-pie", "-o", name} /* at fixed addresses, which the sanitizer finds the lines of */;
     MT_TRY(write_file(builder, "program.ii", text, err));
     MT_TRY(add_standard(&arguments, options, err));
     MT_TRY(add_code_options(builder, &arguments, err));

@@ -11,6 +11,7 @@ static const char head[] = "\n# 1 \"msda-tune\"\n"
                            "void mt_cpu_fill(char what, char *data, size_t count, int dtype, unsigned long long seed, double a, double b);\n"
                            "void mt_cpu_widen(const char *data, size_t count, int dtype, char *out);\n"
                            "void mt_cpu_compare(const char *out, const char *reference, size_t count, int dtype, size_t element_bytes, unsigned long long poison, const char *path);\n"
+                           "extern \"C\" void __asan_on_error() { mt_cpu::on_error(); }\n"
                            "int main()\n{\n";
 static const char tail[] = "mt_cpu::finish(\"ok\", \"%llu\", mt_cpu::threads_run);\n}\n";
 

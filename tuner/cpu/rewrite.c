@@ -87,13 +87,13 @@ static bool is_attribute(mt_code_word word)
     return is_word_in(word, words, sizeof words / sizeof *words);
 }
 
-/* `extern __shared__ T name[]`, of which *at stands behind the first word. False: another declaration. */
-static bool take_dynamic(const char **at, mt_strbuf *out)
+/* `extern __shared__ T name[]`, of which *at stands behind the first word, in either order. False: another declaration. */
+static bool take_dynamic(const char **at, bool is_shared, mt_strbuf *out)
 {
     const char *start = *at, *next = *at;
     mt_strbuf type = {0};
     mt_code_word word, name = {0};
-    bool is_shared = false, is_array = false;
+    bool is_extern = !is_shared, is_array = false;
     while (!is_array && (word = mt_code_next(&next)).length && !mt_code_is(word, ";") && !mt_code_is(word, "{")) {
         const char *behind = next;
         if (is_attribute(word)) {
@@ -101,8 +101,10 @@ static bool take_dynamic(const char **at, mt_strbuf *out)
             next = behind;
         } else if (mt_code_is(word, "__shared__")) {
             is_shared = true;
+        } else if (mt_code_is(word, "extern")) {
+            is_extern = true;
         } else if (mt_code_is(word, "[")) {
-            is_array = is_shared && name.length && mt_code_is(mt_code_next(&next), "]");
+            is_array = is_shared && is_extern && name.length && mt_code_is(mt_code_next(&next), "]");
             if (!is_array) break;
         } else {
             if (name.length) mt_strbuf_addf(&type, "%.*s ", (int)name.length, name.at);
@@ -116,10 +118,55 @@ static bool take_dynamic(const char **at, mt_strbuf *out)
     return is_array;
 }
 
+/* The names that a declaration declares, of which `from` begins behind __shared__: those in front of `[`, `,` and `;` outside of brackets. *end: behind its `;`. */
+static size_t declared_names(const char *from, mt_code_word *names, size_t most, const char **end)
+{
+    size_t count = 0;
+    int angles = 0;
+    bool is_named = false;
+    mt_code_word word, last = {0};
+    for (*end = from; (word = mt_code_next(end)).length && !mt_code_is(word, "{");) {
+        bool ends = mt_code_is(word, ";") || (mt_code_is(word, ",") && angles == 0);
+        if ((ends || (mt_code_is(word, "[") && angles == 0)) && !is_named && mt_code_is_name(last) && count < most) names[count++] = last, is_named = true;
+        if (mt_code_is(word, ";")) return count;
+        if (ends) is_named = false;
+        if (mt_code_is(word, "(")) mt_code_skip(end, '(', ')');
+        else if (mt_code_is(word, "[")) mt_code_skip(end, '[', ']');
+        else if (mt_code_is(word, "<")) angles++;
+        else if (mt_code_is(word, ">")) angles--;
+        last = word;
+    }
+    return 0;
+}
+
+/* `__shared__ T name[n];`, of which *at stands behind the first word, becomes memory of its own, so that what lies beside it is told: a struct of the declaration, and references to its members. What
+ * stands behind other words, as `volatile __shared__` does, is a plain variable. */
+static bool take_static(const char **at, bool is_first, const place *here, mt_strbuf *out)
+{
+    enum { MOST_NAMES = 32 };
+    const char *end = *at;
+    mt_code_word names[MOST_NAMES];
+    size_t count = is_first ? declared_names(*at, names, MOST_NAMES, &end) : 0;
+    if (!count) {
+        mt_strbuf_add(out, "static");
+        return true;
+    }
+    mt_strbuf_addf(out, "struct mt_shared_%ld_%.*s {", here->line, (int)names[0].length, names[0].at);
+    mt_strbuf_add_bytes(out, *at, (size_t)(end - *at));
+    mt_strbuf_add(out, "};");
+    for (size_t i = 0; i < count; i++)
+        mt_strbuf_addf(out, " static auto &%.*s = mt_cpu::shared<mt_shared_%ld_%.*s>(\"%.*s\", sizeof(std::remove_all_extents_t<decltype(mt_shared_%ld_%.*s::%.*s)>))->%.*s;", (int)names[i].length, names[i].at, here->line,
+                       (int)names[0].length, names[0].at, (int)names[i].length, names[i].at, here->line, (int)names[0].length, names[0].at, (int)names[i].length, names[i].at, (int)names[i].length, names[i].at);
+    *at = end;
+    return true;
+}
+
 void mt_cpu_rewrite(const mt_source *source, const char *text, mt_strbuf *out)
 {
     static const char *const assembler[] = {"asm", "__asm__", "__asm"};
+    static const char *const ends[] = {";", "{", "}", ")", ":"};
     place here = {.line = 1};
+    mt_code_word last = {0};
     const char *at = text;
     if (*text == '#') read_mark(source, text, &here);
     while (*at) {
@@ -142,11 +189,12 @@ void mt_cpu_rewrite(const mt_source *source, const char *text, mt_strbuf *out)
             continue;
         }
         const char *behind = next;
+        bool is_first = !last.length || is_word_in(last, ends, sizeof ends / sizeof *ends);
         mt_strbuf_add_bytes(out, at, (size_t)(word.at - at));
-        bool is_taken = is_word_in(word, assembler, 3) ? take_assembler(&behind, &here, out) : mt_code_is(word, "extern") ? take_dynamic(&behind, out) : false;
-        if (!is_taken && mt_code_is(word, "__shared__")) mt_strbuf_add(out, "static");
-        else if (!is_taken) mt_strbuf_add_bytes(out, word.at, word.length);
+        bool is_taken = is_word_in(word, assembler, 3) ? take_assembler(&behind, &here, out) : mt_code_is(word, "extern") ? take_dynamic(&behind, false, out) : mt_code_is(word, "__shared__") ? take_dynamic(&behind, true, out) || take_static(&behind, is_first, &here, out) : false;
+        if (!is_taken) mt_strbuf_add_bytes(out, word.at, word.length);
         count_lines(&here, word.at, behind);
         at = behind;
+        last = is_taken ? (mt_code_word){0} : word; /* with its end */
     }
 }

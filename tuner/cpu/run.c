@@ -194,19 +194,42 @@ static mt_status store_files(runner *self, mt_error *err)
 
 /* ---- running ---- */
 
-/* The first place in the source that the sanitizer's trace names: "    #1 0x55 in scale /tmp/x/k.cu:12" */
-static void add_traced(const runner *self, const char *output, mt_strbuf *text)
+/* "/tmp/x/k.cu:12" of a line, where that file is the source's: adds " (k.cu:12)". */
+static bool add_place(const runner *self, const char *line, mt_strbuf *text)
 {
-    for (const char *line = output; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        size_t length = strcspn(line, "\n");
-        if (strncmp(line + strspn(line, " "), "#", 1) != 0) continue;
-        for (size_t i = 0; i < self->source.file_count; i++) {
-            const char *name = self->source.files[i].name, *found = memmem(line, length, name, strlen(name));
-            if (!found || (found[-1] != '/' && found[-1] != ' ') || found[strlen(name)] != ':') continue;
-            mt_strbuf_addf(text, " (%.*s)", (int)(strlen(name) + 1 + strspn(found + strlen(name) + 1, "0123456789")), found);
-            return;
-        }
+    size_t length = strcspn(line, "\n");
+    for (size_t i = 0; i < self->source.file_count; i++) {
+        const char *name = self->source.files[i].name, *found = memmem(line, length, name, strlen(name)), *digits = found ? found + strlen(name) : NULL;
+        if (!found || (found > line && !strchr("/ ", found[-1])) || digits[0] != ':' || digits[1] < '1' || digits[1] > '9') continue;
+        mt_strbuf_addf(text, " (%.*s)", (int)(strlen(name) + 1 + strspn(digits + 1, "0123456789")), found);
+        return true;
     }
+    return false;
+}
+
+/* The sanitizer of some g++ does not find the lines of templates, which binutils do: "    #0 0x40e9ae in scale (/tmp/x/variant+0x40e9ae)" */
+static mt_status ask_for_place(const runner *self, const char *frame, mt_strbuf *text, mt_error *err)
+{
+    char address[32] = "", *tool = mt_path_program("addr2line");
+    const char *plus = strstr(frame, "+0x");
+    if (plus) memcpy(address, plus + 1, strspn(plus + 1, "0x123456789abcdef") % sizeof address);
+    const char *argv[] = {tool, "-e", self->report->is_of_reference ? "reference" : "variant", address, NULL}, *env[] = {"LC_ALL=C", NULL};
+    const mt_child child = {.argv = argv, .env = env, .folder = self->builder.folder.path, .limit_s = 20, .most_output = 4096};
+    mt_child_end end = {0};
+    mt_status st = tool && address[0] ? mt_child_run(&child, &end, err) : MT_OK;
+    if (end.output) add_place(self, end.output, text);
+    mt_child_end_free(&end);
+    mt_free(tool);
+    return st;
+}
+
+/* The first place in the source that the sanitizer's trace names. */
+static mt_status add_traced(const runner *self, const char *output, mt_strbuf *text, mt_error *err)
+{
+    const char *first = strstr(output, "    #0 ");
+    for (const char *line = first ? first : ""; *line == ' '; line += strcspn(line, "\n"), line += *line == '\n')
+        if (add_place(self, line, text)) return MT_OK;
+    return first ? ask_for_place(self, first, text, err) : MT_OK;
 }
 
 /* "… is located 0 bytes after global variable 'tile' defined in …": shared memory of a fixed size is a variable here. */
@@ -249,15 +272,16 @@ static mt_status judge_end(runner *self, const mt_child *child, const mt_child_e
         st = end_with(self, end->is_timeout ? "timeout" : "failed", &text, err);
     } else {
         size_t first = strcspn(word, "\n");
-        const char *outcome = known_outcome(word, first), *rest = word + first + (word[first] == '\n');
+        const char *outcome = strstr(end->output, "AddressSanitizer: stack-overflow") ? "failed" : known_outcome(word, first), *rest = word + first + (word[first] == '\n');
         mt_text_one_line(word + first, strlen(word + first));
         if (strcmp(outcome, "ok") == 0) {
             *threads = strtoull(rest, NULL, 10);
         } else {
             mt_strbuf_add(&text, rest);
+            if (strstr(end->output, "AddressSanitizer: stack-overflow")) mt_strbuf_add(&text, ": its stack is too small here for its local arrays or its recursion");
             if (strcmp(outcome, "out_of_bounds") == 0 && strstr(rest, "no argument's")) add_variable(end->output, &text);
-            if (strcmp(outcome, "out_of_bounds") == 0) add_traced(self, end->output, &text);
-            st = end_with(self, outcome, &text, err);
+            if (strcmp(outcome, "out_of_bounds") == 0) st = add_traced(self, end->output, &text, err);
+            if (st == MT_OK) st = end_with(self, outcome, &text, err);
         }
     }
     mt_strbuf_free(&text);

@@ -86,13 +86,12 @@ static void print_text(const subject *self)
     const mt_spec *spec = self->request->spec;
     printf("%s (%s) on the CPU: %s\n", self->shape->name, self->shape->key, self->variant);
     for (size_t i = 0; i < report->plan.launch_count; i++) print_launch(&report->plan.launches[i]);
-    if (report->threads || report->reference_threads)
+    if (report->threads)
         printf("  %llu threads of the variant, %llu of the reference\n", report->threads, report->reference_threads);
     for (size_t i = 0; i < report->output_count; i++) printf("  %s: %s\n", report->outputs[i].passes ? "right" : "wrong", report->outputs[i].text);
     bool is_ok = strcmp(report->outcome, "ok") == 0;
     if (is_ok && spec->reference_is_default) printf("  ran to its end; with reference = default there is nothing to compare with\n");
     if (is_ok && !report->has_sanitizer) printf("  reads and writes out of bounds were not looked for: %s has no AddressSanitizer\n", report->compiler);
-    if (!is_ok && !report->output_count) printf("  %s, of %s: %s\n", report->outcome, whose(report), report->text);
     fflush(stdout);
 }
 
@@ -162,7 +161,7 @@ static mt_status judge(const subject *self, mt_error *err)
     const mt_cpu_report *report = &self->report;
     if (strcmp(report->outcome, "ok") == 0) return MT_OK;
     if (strcmp(report->outcome, "refused") == 0) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s can't run on the CPU: %s", whose(report), report->text);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s %s: %s", whose(report), report->outcome, report->text);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s of %s: %s", report->outcome, whose(report), report->text);
 }
 
 mt_status mt_check_run(const mt_check_run_request *request, mt_error *err)

@@ -321,6 +321,13 @@ inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes)
     return (char *)data;
 }
 
+// What a kernel declares as __shared__: of one type for each place, and instance of a template.
+template <typename DECLARED> DECLARED *shared(const char *name, size_t element_bytes)
+{
+    static DECLARED *const memory = (DECLARED *)add_buffer(name, sizeof(DECLARED), element_bytes);
+    return memory;
+}
+
 inline void load(char *data, size_t bytes, const char *path)
 {
     FILE *in = fopen(path, "rb");
@@ -347,13 +354,10 @@ inline void repeat_bits(char *data, size_t count, size_t element_bytes, unsigned
     for (size_t i = 0; i < count; i++) memcpy(data + i * element_bytes, &bits, element_bytes);
 }
 
-} // namespace mt_cpu
-
-#if MT_CPU_ASAN
 // Called by the sanitizer in front of its report: says whose memory it is.
-extern "C" inline __attribute__((used)) void __asan_on_error()
+inline void on_error()
 {
-    using namespace mt_cpu;
+#if MT_CPU_ASAN
     const char *address = (const char *)__asan_get_report_address(), *verb = __asan_get_report_access_type() ? "writes" : "reads";
     char who[120] = "", where[200] = "memory that is no argument's";
     if (*kernel) add_thread(who, sizeof who, threadIdx);
@@ -370,5 +374,7 @@ extern "C" inline __attribute__((used)) void __asan_on_error()
     FILE *out = fopen("end", "w");
     if (out) fprintf(out, "out_of_bounds\n%s: %s %s %s", *kernel ? kernel : "the tool", who, verb, where), fclose(out);
     fflush(stdout);
-}
 #endif
+}
+
+} // namespace mt_cpu

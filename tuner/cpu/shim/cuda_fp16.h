@@ -20,5 +20,10 @@ inline float __low2float(__half2 x) { return x.x; }
 inline float __high2float(__half2 x) { return x.y; }
 inline __half __low2half(__half2 x) { return x.x; }
 inline __half __high2half(__half2 x) { return x.y; }
+inline __half2 __low2half2(__half2 x) { return {x.x, x.x}; }
+inline __half2 __high2half2(__half2 x) { return {x.y, x.y}; }
+inline __half2 __lows2half2(__half2 x, __half2 y) { return {x.x, y.x}; }
+inline __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
+inline __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
 inline unsigned short __half_as_ushort(__half x) { return x.__x; }
 inline __half __ushort_as_half(unsigned short x) { return __half_raw{x}; }

@@ -168,6 +168,10 @@ template <typename T> T __reduce_max_sync(unsigned mask, T value, MT_HERE) { ret
 template <typename T> T __reduce_and_sync(unsigned mask, T value, MT_HERE) { return mt_reduce(mask, value, "__reduce_and_sync()", MT_PLACE, [](T a, T b) { return T(a & b); }); }
 template <typename T> T __reduce_or_sync(unsigned mask, T value, MT_HERE) { return mt_reduce(mask, value, "__reduce_or_sync()", MT_PLACE, [](T a, T b) { return T(a | b); }); }
 
+// Addresses for instructions that are written as PTX.
+inline size_t __cvta_generic_to_shared(const void *, MT_HERE) { mt_cpu::refuse(file, line, "__cvta_generic_to_shared()"); }
+inline size_t __cvta_generic_to_global(const void *, MT_HERE) { mt_cpu::refuse(file, line, "__cvta_generic_to_global()"); }
+
 // ---- atomics: threads never interrupt each other ----
 
 template <typename T> struct mt_same { typedef T type; };

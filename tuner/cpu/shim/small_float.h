@@ -71,6 +71,10 @@ inline unsigned short mt_to_bf16(float x)
     inline name##2 __hsub2(name##2 a, name##2 b) { return a - b; }                                   \
     inline name##2 __hmul2(name##2 a, name##2 b) { return a * b; }                                   \
     inline name##2 __hfma2(name##2 a, name##2 b, name##2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; } \
+    inline name##2 __hadd2_rn(name##2 a, name##2 b) { return a + b; }                                \
+    inline name##2 __hsub2_rn(name##2 a, name##2 b) { return a - b; }                                \
+    inline name##2 __hmul2_rn(name##2 a, name##2 b) { return a * b; }                                \
+    inline name##2 __hmin2(name##2 a, name##2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }    \
     inline name##2 __hmax2(name##2 a, name##2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }    \
     inline name __low2(name##2 a) { return a.x; }                                                    \
     inline name __high2(name##2 a) { return a.y; }
