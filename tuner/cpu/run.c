@@ -72,9 +72,9 @@ static mt_status refuse_plan(runner *self, const mt_plan *plan, mt_error *err)
         bytes += self->tensors[i].bytes;
     }
     for (size_t i = 0; i < plan->launch_count && !why.length; i++) refuse_launch(&plan->launches[i], &why);
-    if (!why.length && bytes > MOST_BYTES) mt_strbuf_addf(&why, "shape %s has %llu MiB of arguments, and the CPU gets at most %d: expected a smaller one, by --shape \"NAME=VALUE;…\"", self->request->shape->name, (unsigned long long)(bytes >> 20), MOST_BYTES >> 20);
+    if (!why.length && bytes > MOST_BYTES) mt_strbuf_addf(&why, "shape %s has %llu MiB of arguments, and the CPU gets at most %d: expected a smaller one, as by --set %s=…", self->request->shape->name, (unsigned long long)(bytes >> 20), MOST_BYTES >> 20, self->request->shape->settings[0].name);
     if (!why.length && threads_of(plan) > MOST_THREADS)
-        mt_strbuf_addf(&why, "shape %s takes more than %d million threads, too many for the CPU: expected a smaller one, by --shape \"NAME=VALUE;…\"", self->request->shape->name, MOST_THREADS >> 20);
+        mt_strbuf_addf(&why, "shape %s takes more than %d million threads, too many for the CPU: expected a smaller one, as by --set %s=…", self->request->shape->name, MOST_THREADS >> 20, self->request->shape->settings[0].name);
     mt_status st = why.length ? end_with(self, "refused", &why, err) : MT_OK;
     mt_strbuf_free(&why);
     return st;
@@ -268,7 +268,7 @@ static mt_status judge_end(runner *self, const mt_child *child, const mt_child_e
     if (end->is_timeout || !has_word) {
         char how[64];
         mt_child_describe(child, end, how);
-        mt_strbuf_addf(&text, "%s%s", how, end->is_timeout ? ": a loop that never ends, or waits for another block, of which one runs after the other; or too much work, where a smaller --shape helps" : ", without a word: too deep a stack, perhaps");
+        mt_strbuf_addf(&text, "%s%s", how, end->is_timeout ? ": a loop that never ends, or waits for another block, of which one runs after the other; or too much work, where a smaller shape helps" : ", without a word: too deep a stack, perhaps");
         st = end_with(self, end->is_timeout ? "timeout" : "failed", &text, err);
     } else {
         size_t first = strcspn(word, "\n");

@@ -18,18 +18,57 @@ typedef struct subject {
 
 /* ---- which one ---- */
 
-static mt_status smallest_shape(const mt_check_run_request *request, const mt_shape **shape, mt_error *err)
+static mt_status smallest_shape(const mt_spec *spec, const mt_device_facts *facts, const mt_shape **shape, mt_error *err)
 {
     double least = 0;
     mt_status st = MT_OK;
     *shape = NULL;
-    for (size_t i = 0; i < request->spec->shape_count && st == MT_OK; i++) {
+    for (size_t i = 0; i < spec->shape_count && st == MT_OK; i++) {
         double size;
-        st = mt_cpu_size(request->spec, &request->spec->shapes[i], request->facts, &size, err);
+        st = mt_cpu_size(spec, &spec->shapes[i], facts, &size, err);
         if (*shape && size >= least) continue;
-        *shape = &request->spec->shapes[i];
+        *shape = &spec->shapes[i];
         least = size;
     }
+    return st;
+}
+
+/* The last of the texts "NAME=…" that is of the name: its value; NULL: none is. */
+static const char *set_value(const mt_texts *sets, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = sets->count; i-- > 0;)
+        if (strncmp(sets->items[i], name, length) == 0 && sets->items[i][length] == '=') return sets->items[i] + length + 1;
+    return NULL;
+}
+
+static mt_status check_sets(const mt_texts *sets, const mt_shape *shape, mt_error *err)
+{
+    for (size_t i = 0; i < sets->count; i++) {
+        char *name = mt_strndup(sets->items[i], strcspn(sets->items[i], "="));
+        bool is_known = name && sets->items[i][strlen(name)] && mt_settings_find(shape->settings, shape->setting_count, name);
+        mt_free(name);
+        if (!is_known) return MT_FAIL(err, MT_ERR_USAGE, "check: --set %s: expected NAME=VALUE with a name of the shapes' values: %s", sets->items[i], shape->key);
+    }
+    return MT_OK;
+}
+
+mt_status mt_check_run_values(const char *path, const mt_texts *sets, const mt_device_facts *facts, mt_texts *values, mt_error *err)
+{
+    mt_spec *spec = NULL;
+    const mt_shape *shape;
+    mt_strbuf text = {0};
+    mt_status st = mt_spec_load(path, &spec, err);
+    if (st == MT_OK) st = smallest_shape(spec, facts, &shape, err);
+    if (st == MT_OK) st = check_sets(sets, shape, err);
+    for (size_t i = 0; st == MT_OK && i < shape->setting_count; i++) {
+        const mt_setting *setting = &shape->settings[i];
+        const char *value = set_value(sets, setting->name);
+        mt_strbuf_addf(&text, "%s%s=%s", i ? ";" : "", setting->name, value ? value : setting->text);
+    }
+    if (st == MT_OK) st = mt_texts_take(values, mt_strbuf_take(&text), err);
+    mt_strbuf_free(&text);
+    mt_spec_free(spec);
     return st;
 }
 
@@ -43,7 +82,7 @@ static mt_status choose(subject *self, mt_error *err)
     if (request->shapes->count > 1) return MT_FAIL(err, MT_ERR_USAGE, "check: --run runs one shape; expected --shape once");
     if (request->spec->is_recorded) return MT_FAIL(err, MT_ERR_SPEC, "%s: points = recorded: there is nothing to run", request->path);
     if (request->shapes->count) self->shape = mt_spec_shape(request->spec, request->shapes->items[0]);
-    else MT_TRY(smallest_shape(request, &self->shape, err));
+    else MT_TRY(smallest_shape(request->spec, request->facts, &self->shape, err));
     MT_TRY(mt_space_create(request->spec, self->shape, request->facts, &self->space, err));
     if (mt_space_default(self->space, &index, &excluded) != MT_OK && (request->spec->reference_is_default || !mt_space_next(self->space, 0, &index)))
         return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s", excluded.message);
@@ -123,14 +162,15 @@ static void add_json_output(const mt_spec *spec, const mt_cpu_output *output, mt
     mt_strbuf_add(out, "}");
 }
 
-static mt_status print_json(const subject *self, mt_error *err)
+/* `outcome`, `text`: of a run that did not come so far as to have its own. */
+static mt_status print_json(const subject *self, const char *outcome, const char *text, mt_error *err)
 {
     mt_strbuf out = {0};
     const mt_cpu_report *report = &self->report;
     mt_strbuf_add(&out, "{\"space\":");
     mt_strbuf_add_json(&out, self->request->path);
-    mt_strbuf_add_member(&out, "shape", self->shape->name);
-    mt_strbuf_add_member(&out, "shape_key", self->shape->key);
+    mt_strbuf_add_member(&out, "shape", self->shape ? self->shape->name : NULL);
+    mt_strbuf_add_member(&out, "shape_key", self->shape ? self->shape->key : NULL);
     mt_strbuf_add_member(&out, "variant", self->variant);
     mt_strbuf_add_member(&out, "compiler", report->compiler);
     mt_strbuf_addf(&out, ",\"finds_out_of_bounds\":%s,\"threads\":%llu,\"reference_threads\":%llu,\"launches\":[", report->has_sanitizer ? "true" : "false", report->threads, report->reference_threads);
@@ -144,9 +184,9 @@ static mt_status print_json(const subject *self, mt_error *err)
         add_json_output(self->request->spec, &report->outputs[i], &out);
     }
     mt_strbuf_add(&out, "]");
-    mt_strbuf_add_member(&out, "outcome", report->outcome);
-    mt_strbuf_add_member(&out, "of", strcmp(report->outcome, "ok") == 0 ? NULL : report->is_of_reference ? "reference" : "variant");
-    mt_strbuf_add_member(&out, "text", report->text);
+    mt_strbuf_add_member(&out, "outcome", outcome);
+    mt_strbuf_add_member(&out, "of", !report->outcome || strcmp(report->outcome, "ok") == 0 ? NULL : report->is_of_reference ? "reference" : "variant");
+    mt_strbuf_add_member(&out, "text", text);
     mt_strbuf_add(&out, "}");
     mt_status st = out.failed ? mt_no_memory("check --run", err) : MT_OK;
     if (st == MT_OK) printf("%s\n", mt_strbuf_text(&out));
@@ -172,10 +212,11 @@ mt_status mt_check_run(const mt_check_run_request *request, mt_error *err)
     const mt_workload *workload = self.shape->workload_count ? mt_spec_workload(request->spec, self.shape->workloads[0]) : &request->spec->workloads[0];
     const mt_cpu_request run = {.spec = request->spec, .shape = self.shape, .workload = workload, .facts = request->facts, .point = &self.point, .compile_limit_s = request->compile_limit_s, .run_limit_s = request->run_limit_s};
     MT_TRY(mt_cpu_run(&run, &self.report, err));
-    if (request->json) MT_TRY(print_json(&self, err));
+    if (request->json) MT_TRY(print_json(&self, self.report.outcome, self.report.text, err));
     else print_text(&self);
     st = judge(&self, err);
 done:
+    if (st != MT_OK && st != MT_ERR_USAGE && request->json && !self.report.outcome) print_json(&self, "error", err->message, NULL);
     mt_cpu_report_free(&self.report);
     mt_space_free(self.space);
     mt_free(self.variant);

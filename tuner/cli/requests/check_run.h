@@ -15,6 +15,8 @@ typedef struct mt_check_run_request {
     bool json;
 } mt_check_run_request;
 
+/* The values of the smallest shape of the space at `path`, those of `sets` ("N=64") in their place, as --shape takes them. */
+mt_status mt_check_run_values(const char *path, const mt_texts *sets, const mt_device_facts *facts, mt_texts *values, mt_error *err);
 /* Prints what came of it. COMPILE, SPEC or UNSUPPORTED error where that is not what it should be. */
 mt_status mt_check_run(const mt_check_run_request *request, mt_error *err);
 
