@@ -1,4 +1,4 @@
-/* The C++ text that runs a plan's launches on the CPU, for behind a source: what shim/block.h offers, called with the plan's numbers. */
+/* The C++ text that runs a plan's launches on the CPU, for behind a source: what shim/block.cuh offers, called with the plan's numbers. */
 #ifndef MT_CPU_PROGRAM_H
 #define MT_CPU_PROGRAM_H
 

@@ -1,4 +1,4 @@
-/* A default variant and its reference, run on the CPU: `msda-tune check --run`. The sources are compiled by the host's C++ compiler for blocks of fibers (shim/block.h); inputs and comparisons are the
+/* A default variant and its reference, run on the CPU: `msda-tune check --run`. The sources are compiled by the host's C++ compiler for blocks of fibers (shim/block.cuh); inputs and comparisons are the
  * GPU's. No CUDA is needed. */
 #ifndef MT_CPU_RUN_H
 #define MT_CPU_RUN_H

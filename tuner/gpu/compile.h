@@ -8,15 +8,6 @@
 #include "tuner/gpu/nvrtc.h"
 #include "tuner/space/source/source.h"
 
-typedef struct mt_compile_result {
-    bool ok;                       /* false: the log says why */
-    bool cached;
-    char *log;                     /* the compiler's log, the ptxas lines included; owned */
-    char *cubin_path;              /* in the cache (or a temporary folder); owned */
-    mt_hash cubin;                 /* of the content */
-    int64_t compile_ns;            /* 0 when cached */
-} mt_compile_result;
-
 /* A source that does not compile is MT_OK with ok = false. wgmma/setmaxnreg code compiled for a plain arch gets the hint "needs sm_90a" in the log; a missing toolkit header gets one line that says which
  * path to give. What NVRTC read without the request knowing of it (compile_reads.h) is refused likewise. What compiled is kept in cache_dir (compile_cache.h), key = hash(source, options, arch, the compiler, its headers). */
 mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_compile_result *result, mt_error *err);

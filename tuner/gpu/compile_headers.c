@@ -91,7 +91,7 @@ static void tell_of_source(const mt_compile_request *request, const mt_source_fi
     else if (beside)
         mt_strbuf_addf(hints, "msda-tune: <%s> is not looked for beside the source, where %s is: expected #include \"%s\", or that file's folder in [kernel] include\n", name, beside, name);
     else if (instead)
-        mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s\n", name, instead);
+        mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s, or [kernel] compiler = nvcc\n", name, instead);
     else if (!stub && !request->nvcc && is_of_the_host(includer->name))
         mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected no folder of the host's headers in [kernel] include or -I\n", includer->path);
     else if (!include_dir)

@@ -2,7 +2,6 @@
 #ifndef MT_GPU_COMPILE_NVCC_H
 #define MT_GPU_COMPILE_NVCC_H
 
-#include "tuner/gpu/compile.h"
 #include "tuner/gpu/compile_cache.h"
 
 /* With request->nvcc: what NVRTC does for others. A source that does not compile is MT_OK with ok = false. */

@@ -1,9 +1,10 @@
-/* What one compile is asked for. */
+/* What one compile is asked for, and what comes of it. */
 #ifndef MT_GPU_COMPILE_REQUEST_H
 #define MT_GPU_COMPILE_REQUEST_H
 
 #include <stddef.h>
 
+#include "tuner/base/hash.h"
 #include "tuner/gpu/nvcc.h"
 #include "tuner/space/source/source.h"
 #include "tuner/space/source/visible.h"
@@ -18,5 +19,14 @@ typedef struct mt_compile_request {
     size_t macro_count;            /* the first so many options are macros that must be in effect (mt_options) */
     const mt_visible *visible;     /* the toolkit's headers that the source may read (mt_compile_headers): their digest is part of the cache's key, and no other may be read; NULL = nobody cares */
 } mt_compile_request;
+
+typedef struct mt_compile_result {
+    bool ok;                       /* false: the log says why */
+    bool cached;
+    char *log;                     /* the compiler's log, the ptxas lines included; owned */
+    char *cubin_path;              /* in the cache (or a temporary folder); owned */
+    mt_hash cubin;                 /* of the content */
+    int64_t compile_ns;            /* 0 when cached */
+} mt_compile_result;
 
 #endif

@@ -430,8 +430,8 @@ const mt_command mt_cmd_check = {
     .summary = "compile a search space without a GPU",
     .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known\n"
             "(devices.ini), and tells registers, spills and what failed. Exits 1 when something does not compile,\n"
-            "4 when nothing is valid there. With --run the default variant and the reference run on the CPU instead,\n"
-            "for which a C++ compiler of the host is enough: is the result right, and does nothing lie out of bounds?\n\n"
+            "4 when nothing is valid there. With --run the default variant and the reference run on the CPU\n"
+            "instead, for which a C++ compiler of the host is enough: is the result right, and in bounds?\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

@@ -358,7 +358,7 @@ inline void repeat_bits(char *data, size_t count, size_t element_bytes, unsigned
 inline void on_error()
 {
 #if MT_CPU_ASAN
-    const char *address = (const char *)__asan_get_report_address(), *verb = __asan_get_report_access_type() ? "writes" : "reads";
+    const char *address = (const char *)__asan_get_report_address(), *verb = !address ? "touches" : __asan_get_report_access_type() ? "writes" : "reads"; // of a signal no more is known
     char who[120] = "", where[200] = "memory that is no argument's";
     if (*kernel) add_thread(who, sizeof who, threadIdx);
     size_t nearest = (size_t)64 << 10;
