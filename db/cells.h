@@ -3,8 +3,7 @@
  *
  * The blob, little-endian as every host of a GPU is: the number of variants and their ids, ascending (8 bytes each); then for each subject, ascending, its id, an outcome for each variant
  * (mt_cell_outcome, one byte each, zeros up to a multiple of 8), and mt_cell_figures of those that have some, in that order. */
-#ifndef MT_DB_CELLS_H
-#define MT_DB_CELLS_H
+#pragma once
 
 #include <math.h>
 #include <sqlite3.h>
@@ -95,5 +94,3 @@ static inline bool mt_cell_read(sqlite3_stmt *row, mt_cell *cell)
     mt_carveouts_read(carveouts ? carveouts : "", is->carveouts);
     return true;
 }
-
-#endif

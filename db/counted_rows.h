@@ -1,6 +1,5 @@
 /* What a row of table measurement is worth, as SQL conditions. `row` and the like are names of that table in the statement. */
-#ifndef MT_DB_COUNTED_ROWS_H
-#define MT_DB_COUNTED_ROWS_H
+#pragma once
 
 /* Three outcomes say why a variant did not run. How it did is in an older row, if there is one. Comparisons, because SQLite makes a table in memory for a NOT IN of more than two, each time that a statement runs: a lookup's runs hundreds of times. */
 #define MT_IS_RUN(row) "(" row ".outcome <> 'excluded' AND " row ".outcome <> 'not_recorded' AND " row ".outcome <> 'compiler_killed')"
@@ -23,5 +22,3 @@
 #define MT_NEEDS_RETIMING(o, latency) \
     "EXISTS (SELECT 1 FROM best lb JOIN measurement lm ON lm.id = lb.measurement_id JOIN subject ls ON ls.id = lb.subject_id WHERE lb.subject_id = " o ".subject_id AND ls.origin <> 'recorded' " \
     "AND " MT_IS_LATENT(o, "lm") " AND " o ".median_ns - " latency " < 2 * lm.median_ns)"
-
-#endif

@@ -4,8 +4,7 @@
  *   the cubin, then NAME NUL SYMBOL NUL for each, then "%08x msda-tune names\n" with the bytes of the names
  *
  * Shared by the tool, whose compile workers write them, and libtunelookup; libc only. */
-#ifndef MT_DB_CUBIN_NAMES_H
-#define MT_DB_CUBIN_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ enum { MT_CUBIN_NAMES_FOOTER = 25 };
 
 /* The name in compiled code: of the cubin's text, or `name` itself where the cubin tells of no other, as of extern "C" functions. */
 const char *mt_cubin_symbol(const void *cubin, size_t bytes, const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  * The canonical model comes from the driver's name through a table (≥ 40 real names, tests/unit/test_key.c); unknown names become
  * lower-case words joined by '-'. Of a GPU of which only the name is known (cc 0) the key is the model alone. MIG slices, PCIe/SXM/NVL/GH200 differ. No UUIDs: equal boards share rows.
  */
-#ifndef MT_DB_KEY_H
-#define MT_DB_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool mt_key_is_default(const char *variant, const char *defaults);
 const char *mt_key_taken_by(const char *name);
 /* Reads [-]digits, as such texts hold them. Returns what follows; NULL, and *value is left alone, where there are no digits or int64 overflows. */
 const char *mt_key_int(const char *text, int64_t *value);
-
-#endif

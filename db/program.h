@@ -13,8 +13,7 @@
  *   bool            asserts that top is 0/1 and stays (guards && || results)
  *   min<n> max<n> ceil_div floor_div align_up log2 len sum<1|2> dot<2|3> at   functions; <n> = number of arguments where it varies
  */
-#ifndef MT_DB_PROGRAM_H
-#define MT_DB_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ uint32_t mt_program_slot(const mt_program *program, size_t index); /* as bound *
 mt_program_status mt_program_eval(const mt_program *program, const mt_value *slots, size_t slot_count, mt_value *result, size_t *token);
 
 const char *mt_program_strerror(mt_program_status status); /* "division by zero" … */
-
-#endif

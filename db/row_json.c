@@ -11,6 +11,7 @@ enum { JSON_DEPTH = 200 };
 
 typedef struct json { const char *at, *end; } json;
 
+typedef bool json_item(json *j, const char *name, size_t length, int depth);
 static bool json_value(json *j, int depth);
 
 static void json_blank(json *j)
@@ -64,16 +65,31 @@ static bool json_number(json *j)
     return true;
 }
 
-/* Members or elements, behind the opening bracket. */
-static bool json_list(json *j, bool is_object, int depth)
+/* Members or elements, each at its value for `item` to take; the name is NULL in an array. */
+static bool json_list(json *j, char open, json_item *item, int depth)
 {
-    char close = is_object ? '}' : ']';
+    char close = open == '{' ? '}' : ']';
+    if (!json_take(j, open)) return false;
     if (json_take(j, close)) return true;
     do {
-        if (is_object && !(json_string(j) && json_take(j, ':'))) return false;
-        if (!json_value(j, depth)) return false;
+        const char *name = NULL;
+        size_t length = 0;
+        if (open == '{') {
+            json_blank(j);
+            name = j->at + 1;
+            if (!json_string(j)) return false;
+            length = (size_t)(j->at - name) - 1;
+            if (!json_take(j, ':')) return false;
+        }
+        if (!item(j, name, length, depth)) return false;
     } while (json_take(j, ','));
     return json_take(j, close);
+}
+
+static bool any_item(json *j, const char *name, size_t length, int depth)
+{
+    (void)name, (void)length;
+    return json_value(j, depth);
 }
 
 static bool json_value(json *j, int depth)
@@ -82,7 +98,7 @@ static bool json_value(json *j, int depth)
     json_blank(j);
     if (j->at == j->end || !depth) return false;
     if (*j->at == '"') return json_string(j);
-    if (*j->at == '{' || *j->at == '[') return json_list(j, *j->at++ == '{', depth - 1);
+    if (*j->at == '{' || *j->at == '[') return json_list(j, *j->at, any_item, depth - 1);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i]);
         if ((size_t)(j->end - j->at) < length || memcmp(j->at, words[i], length) != 0) continue;
@@ -92,37 +108,22 @@ static bool json_value(json *j, int depth)
     return json_number(j);
 }
 
-static bool is_alone(json *j, bool (*value)(json *, int))
+/* Nothing but such a list, without two members of one name in an object. */
+static bool is_alone(const char *text, size_t size, json_item *item)
 {
-    if (!value(j, JSON_DEPTH)) return false;
-    json_blank(j);
-    return j->at == j->end;
+    json j = {text, text + size};
+    size_t length;
+    bool is_sound = json_list(&j, '{', item, JSON_DEPTH - 1);
+    json_blank(&j);
+    return is_sound && j.at == j.end && !mt_json_repeated(text, size, &length);
 }
 
 bool mt_row_json_is_sound(const char *text, size_t size)
 {
-    json j = {text, text + size};
-    size_t length;
-    json_blank(&j);
-    return j.at < j.end && *j.at == '{' && is_alone(&j, json_value) && !mt_json_repeated(text, size, &length);
+    return is_alone(text, size, any_item);
 }
 
 /* ---- launches ---- */
-
-/* An object whose members, at their values, are for `member` to take. */
-static bool json_object(json *j, bool (*member)(json *, const char *name, size_t length))
-{
-    if (!json_take(j, '{')) return false;
-    if (json_take(j, '}')) return true;
-    do {
-        json_blank(j);
-        const char *name = j->at + 1;
-        if (!json_string(j)) return false;
-        size_t length = (size_t)(j->at - name) - 1;
-        if (!json_take(j, ':') || !member(j, name, length)) return false;
-    } while (json_take(j, ','));
-    return json_take(j, '}');
-}
 
 static bool json_whole(json *j, int64_t least, int64_t most)
 {
@@ -161,57 +162,41 @@ static bool json_flag(json *j)
     return j->at < j->end && (*j->at == 't' || *j->at == 'f') && json_value(j, 1);
 }
 
-static bool launch_member(json *j, const char *name, size_t length)
+static bool launch_member(json *j, const char *name, size_t length, int depth)
 {
     if (is_name(name, length, "grid") || is_name(name, length, "block") || is_name(name, length, "cluster")) return json_size(j);
     if (is_name(name, length, "smem")) return json_whole(j, 0, UINT32_MAX);
     if (is_name(name, length, "carveout")) return json_whole(j, -1, 100);
     if (is_name(name, length, "entry")) return json_string(j);
     if (is_name(name, length, "cooperative") || is_name(name, length, "programmatic")) return json_flag(j);
-    return json_value(j, JSON_DEPTH);
+    return json_value(j, depth);
 }
 
-static bool launches_member(json *j, const char *name, size_t length)
-{
-    if (!is_name(name, length, "launches")) return json_value(j, JSON_DEPTH);
-    if (!json_take(j, '[')) return false;
-    if (json_take(j, ']')) return true;
-    do {
-        if (!json_object(j, launch_member)) return false;
-    } while (json_take(j, ','));
-    return json_take(j, ']');
-}
-
-static bool launches(json *j, int depth)
-{
-    (void)depth;
-    return json_object(j, launches_member);
-}
-
-static bool fact(json *j, const char *name, size_t length)
+static bool launch_item(json *j, const char *name, size_t length, int depth)
 {
     (void)name, (void)length;
-    return json_whole(j, 0, INT64_C(999999999999999));
+    return json_list(j, '{', launch_member, depth - 1);
 }
 
-static bool facts(json *j, int depth)
+static bool launches_member(json *j, const char *name, size_t length, int depth)
 {
-    (void)depth;
-    return json_object(j, fact);
-}
-
-bool mt_row_facts_are_sound(const char *text, size_t size)
-{
-    json j = {text, text + size};
-    size_t length;
-    return is_alone(&j, facts) && !mt_json_repeated(text, size, &length);
+    return is_name(name, length, "launches") ? json_list(j, '[', launch_item, depth - 1) : json_value(j, depth);
 }
 
 bool mt_row_launch_is_sound(const char *text, size_t size)
 {
-    json j = {text, text + size};
-    size_t length;
-    return is_alone(&j, launches) && !mt_json_repeated(text, size, &length);
+    return is_alone(text, size, launches_member);
+}
+
+static bool fact(json *j, const char *name, size_t length, int depth)
+{
+    (void)name, (void)length, (void)depth;
+    return json_whole(j, 0, INT64_C(999999999999999));
+}
+
+bool mt_row_facts_are_sound(const char *text, size_t size)
+{
+    return is_alone(text, size, fact);
 }
 
 /* ---- names that are there twice ---- */

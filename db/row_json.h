@@ -1,6 +1,5 @@
 /* JSON as columns of the tuning database hold it, and what is wrong with a file's. Stricter than SQLite's: what passes here fails in none of its functions. libc only, no state; any thread. */
-#ifndef MT_DB_ROW_JSON_H
-#define MT_DB_ROW_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ bool mt_row_facts_are_sound(const char *text, size_t size);
 bool mt_row_launch_is_sound(const char *text, size_t size);
 /* A name that an object of the text has twice: where it stands the second time, behind its quote, and its length. NULL = there is none. The text need not be sound; what is no JSON is not told. */
 const char *mt_json_repeated(const char *text, size_t size, size_t *length);
-
-#endif

@@ -2,8 +2,7 @@
  * database or merges one, by lookups of each answer.
  *
  * A table's joins stand behind "FROM TABLE"; its problem is an expression over them: NULL, or what is wrong. Tables have their own names in it. What is not there is found by others. */
-#ifndef MT_DB_ROW_RELATIONS_H
-#define MT_DB_ROW_RELATIONS_H
+#pragma once
 
 #define MT_ROW_OF(table, id, what) "'row ' || " id " || ' of " table ": " what "' "
 
@@ -37,5 +36,3 @@
     "WHEN measurement.outcome <> 'ok' THEN " MT_ROW_OF("measurement", "measurement.id", "its outcome is not ok")                                                         \
     "WHEN best.measurement_id <> answer.measurement_id THEN " MT_ROW_OF("best", "best.subject_id", "another measurement is the winner") MT_WINNER_FAULTS                  \
     "WHEN answer.median_ns <> measurement.median_ns AND answer.median_ns IS NOT finalist.median_ns THEN " MT_ROW_OF("answer", "answer.subject_id", "its median_ns is neither its measurement''s nor its final''s") "END"
-
-#endif

@@ -1,7 +1,6 @@
 /* What a row of the tuning database may hold. SQLite takes anything anywhere; these rules say what a tuner writes. row_rules.def states them column by column, once, and all that writes or
  * reads rows asks here: a row that breaks one is left out and named. libc only, no state; any thread. */
-#ifndef MT_DB_ROW_RULES_H
-#define MT_DB_ROW_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ bool mt_row_times_are_sound(const float *ns, size_t count);
 
 /* Of a timed row: its median lies in its interval, up to what rounding to nine digits does, and the interval is one. */
 bool mt_row_interval_is_sound(double median, double low, double high);
-
-#endif

@@ -1,6 +1,5 @@
 /* A column of the row at hand as the rules of rows (db/row_rules.h) take it. The tuner's and the lookup library's. */
-#ifndef MT_DB_ROW_SQLITE_H
-#define MT_DB_ROW_SQLITE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -35,5 +34,3 @@ static inline mt_row_value mt_row_value_at(sqlite3_stmt *row, int column)
     if (!value.text) value.text = "", value.size = 0; /* an empty blob */
     return value;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * library, which follows it. Pure; libc only, without libm; nothing allocates.
  *
  * A shape is a row of features: the binary logarithm of each integer; of a list its length, sum, mean logarithm, first and last element; of a text a number that only compares. */
-#ifndef MT_DB_RULE_H
-#define MT_DB_RULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -140,5 +139,3 @@ typedef struct mt_rule_expectation {
     bool is_far;       /* farther from all tuned shapes than anything that was held out: extrapolated */
 } mt_rule_expectation;
 mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search);
-
-#endif

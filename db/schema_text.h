@@ -2,10 +2,7 @@
  *
  * SQLite computes what a schema says: generated columns while rows are read, expressions of indexes and functions in CHECKs while they are written. A stranger's file could so keep a reader
  * busy for hours, or fill its memory, with one row. No tuning database has any of these. */
-#ifndef MT_DB_SCHEMA_TEXT_H
-#define MT_DB_SCHEMA_TEXT_H
+#pragma once
 
 /* NULL = it may; else what it holds, as part of a sentence ("a generated column"). `sql` NULL: an index that SQLite makes itself. */
 const char *mt_schema_text_problem(const char *sql);
-
-#endif

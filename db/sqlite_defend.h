@@ -1,6 +1,5 @@
 /* Settings that keep a stranger's file from doing more than hold rows: the tuner's and the lookup library's, which share nothing else of SQLite. */
-#ifndef MT_DB_SQLITE_DEFEND_H
-#define MT_DB_SQLITE_DEFEND_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ static inline int mt_sqlite_strange(sqlite3 *db, char *out, size_t size)
     sqlite3_finalize(rows);
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
-
-#endif

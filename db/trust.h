@@ -1,6 +1,5 @@
 /* Which database files are believed, by those who could have written them. The lookup library's rule and the tool's. docs/security.md gives the reasons. POSIX and libc only; any thread. */
-#ifndef MT_DB_TRUST_H
-#define MT_DB_TRUST_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ mt_trust_verdict mt_trust_check(const char *path, mt_trust_purpose purpose, mt_t
 
 /* What is written where `path` leads: REFUSED where a stranger's link decides that. Of *trust only `why` is filled. */
 mt_trust_verdict mt_trust_check_links(const char *path, mt_trust *trust);
-
-#endif

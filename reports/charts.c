@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "reports/knobs.h"
 #include "reports/timeline.h"

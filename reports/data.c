@@ -12,24 +12,19 @@
 static void free_subject(mt_report_subject *s)
 {
     for (size_t i = 0; i < s->count; i++) {
-        mt_free(s->rows[i].variant);
-        mt_free(s->rows[i].text);
-        mt_free(s->rows[i].levels);
+        MT_FREE_EACH(s->rows[i].variant, s->rows[i].text, s->rows[i].levels);
     }
     mt_free(s->rows);
     for (size_t i = 0; i < s->arm_count; i++) mt_free(s->arms[i]);
     mt_free(s->arms);
     mt_knobs_free(s);
-    char *texts[] = {s->key, s->label, s->gpu_key, s->gpu_name, s->kernel, s->kernel_key, s->shape, s->shape_key, s->workload, s->best};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_free(texts[i]);
+    MT_FREE_EACH(s->key, s->label, s->gpu_key, s->gpu_name, s->kernel, s->kernel_key, s->shape, s->shape_key, s->workload, s->best);
 }
 
 void mt_report_data_free(mt_report_data *data)
 {
     for (size_t i = 0; i < data->count; i++) free_subject(&data->subjects[i]);
-    mt_free(data->subjects);
-    mt_free(data->by_key);
-    mt_free(data->imports);
+    MT_FREE_EACH(data->subjects, data->by_key, data->imports);
     *data = (mt_report_data){0};
 }
 

@@ -1,6 +1,5 @@
 /* What sections work on: all measurements of the filter, by subject, read once. */
-#ifndef MT_REPORTS_DATA_H
-#define MT_REPORTS_DATA_H
+#pragma once
 
 #include "db/store/query_page.h"
 #include "reports/report_lookup.h"
@@ -78,5 +77,3 @@ bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject
 bool mt_report_has_arms(const mt_report_subject *subject);
 /* The newest row of a variant, or NULL. */
 const mt_row *mt_report_newest(const mt_report_subject *subject, const char *variant);
-
-#endif

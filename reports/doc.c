@@ -13,14 +13,9 @@ static void free_block(mt_block *block)
 {
     for (size_t i = 0; i < block->cell_count; i++) mt_free(block->cells[i].text);
     for (size_t i = 0; i < block->group_count; i++) {
-        mt_free(block->groups[i].title);
-        mt_free(block->groups[i].note);
-        mt_free(block->groups[i].common);
+        MT_FREE_EACH(block->groups[i].title, block->groups[i].note, block->groups[i].common);
     }
-    mt_free(block->groups);
-    mt_free(block->cells);
-    mt_free(block->name);
-    mt_free(block->text);
+    MT_FREE_EACH(block->groups, block->cells, block->name, block->text);
     mt_strbuf_free(&block->data);
 }
 
@@ -31,9 +26,7 @@ void mt_doc_free(mt_doc *doc)
         for (size_t k = 0; k < section->count; k++) free_block(&section->blocks[k]);
         mt_free(section->blocks);
     }
-    mt_free(doc->sections);
-    mt_free(doc->title);
-    mt_free(doc->source);
+    MT_FREE_EACH(doc->sections, doc->title, doc->source);
     mt_strbuf_free(&doc->shared);
     *doc = (mt_doc){0};
 }

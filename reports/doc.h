@@ -1,7 +1,6 @@
 /* A report before it is a file: sections made of paragraphs, headline figures, tables and charts. Sections say what there is; format_*.c say how HTML, Markdown, CSV and JSON show
  * it, so that no section prints markup. All texts are copied. A failed allocation makes the document `failed` for good; the writer of the file checks once. */
-#ifndef MT_REPORTS_DOC_H
-#define MT_REPORTS_DOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label);
 /* Adds `,"name":` (the comma unless it is the first member). */
 void mt_json_name(mt_strbuf *json, const char *name);
 void mt_json_double(mt_strbuf *json, double value, int digits); /* null when not finite */
-
-#endif

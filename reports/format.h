@@ -1,6 +1,5 @@
 /* How a document is written. */
-#ifndef MT_REPORTS_FORMAT_H
-#define MT_REPORTS_FORMAT_H
+#pragma once
 
 #include "reports/doc.h"
 
@@ -19,5 +18,3 @@ const char *mt_format_number(const mt_column *column, double number, char *out, 
 /* "2026-11-28 00:20 UTC"; "" for 0. Returns out. */
 const char *mt_format_time(double unix_ms, char *out, size_t size);
 bool mt_format_is_number(const mt_block *table, size_t column); /* right-aligned */
-
-#endif

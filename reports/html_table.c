@@ -1,6 +1,5 @@
 /* Tables of the page: each in a box that scrolls by itself; those with groups as one table for each, with what does not fit folded in its row. */
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* The knobs of a subject, taken from its variants' texts, and what they do to the time. */
-#ifndef MT_REPORTS_KNOBS_H
-#define MT_REPORTS_KNOBS_H
+#pragma once
 
 #include "reports/data.h"
 
@@ -38,5 +37,3 @@ mt_neighbour *mt_knobs_neighbours(const mt_report_subject *subject, size_t *coun
 void mt_knobs_pair(const mt_report_subject *subject, size_t a, size_t b, double *cells);
 /* The fastest time of the subject's newest rows; NAN without any. */
 double mt_knobs_fastest(const mt_report_subject *subject);
-
-#endif

@@ -1,6 +1,5 @@
 /* The report: a document made of the sections in sections.def. format.h writes it. */
-#ifndef MT_REPORTS_REPORT_H
-#define MT_REPORTS_REPORT_H
+#pragma once
 
 #include "db/exchange/diff.h"
 #include "db/exchange/misses.h"
@@ -28,5 +27,3 @@ mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_repo
 /* The comparison of two sides, as `diff` makes it, regressions first; *slower: how many winners of b are slower. NOTHING_VALID when they have no subject in common. */
 mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, const char *const names[2], const mt_diff_filter *filter, double threshold, bool with_variants, mt_doc *doc,
                               size_t *slower, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* How a report asks what the lookup library would answer. */
-#ifndef MT_REPORTS_REPORT_LOOKUP_H
-#define MT_REPORTS_REPORT_LOOKUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ typedef struct mt_report_lookup {
     const char *(*today)(void *context, const char *kernel); /* the key of the kernel's source as it is now; NULL = not known */
     void *context;
 } mt_report_lookup;
-
-#endif

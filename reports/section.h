@@ -1,6 +1,5 @@
-/* A section of the report. A new one is a file sec_<name>.c that exports const mt_section mt_section_<name>, and one line in sections.def. */
-#ifndef MT_REPORTS_SECTION_H
-#define MT_REPORTS_SECTION_H
+/* A section of the report. A new one is a file sections/sec_<name>.c that exports const mt_section mt_section_<name>, and one line in sections.def. */
+#pragma once
 
 #include "db/exchange/misses.h"
 #include "reports/data.h"
@@ -31,5 +30,3 @@ double mt_geomean_of(const mt_geomean *mean);        /* NAN without any */
 const char *mt_report_workload(const mt_measurement_row *row);
 /* "h100-sxm" of a GPU's key. Returns out. */
 const char *mt_gpu_model(const char *gpu_key, char *out, size_t size);
-
-#endif

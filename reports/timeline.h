@@ -1,6 +1,5 @@
 /* Which evaluation a subject's rows were, and when they were stored, in seconds of tuning: gaps between sessions do not count. */
-#ifndef MT_REPORTS_TIMELINE_H
-#define MT_REPORTS_TIMELINE_H
+#pragma once
 
 #include <math.h>
 
@@ -19,5 +18,3 @@ static inline void mt_timeline_next(mt_timeline *line, const mt_row *row)
     line->session = row->session;
     line->last_ms = row->created_unix_ms;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the build embeds from web/: the style, the page's own script, and the charts (Apache ECharts and ours in one bundle) where npm could fetch them. */
-#ifndef MT_REPORTS_WEB_H
-#define MT_REPORTS_WEB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ void mt_web_add_scripts(mt_strbuf *page); /* the elements */
 void mt_web_add_hashes(mt_strbuf *page);  /* their sources for a Content-Security-Policy: 'sha256-…' 'sha256-…' */
 /* Notices of the third-party code in the page, nothing without charts. add_text escapes. */
 void mt_web_add_notices(mt_strbuf *page, void (*add_text)(mt_strbuf *page, const char *text));
-
-#endif

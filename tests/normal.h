@@ -1,6 +1,5 @@
 /* Normally distributed draws, for tests and benchmarks that need noise. */
-#ifndef MT_TESTS_NORMAL_H
-#define MT_TESTS_NORMAL_H
+#pragma once
 
 #include <math.h>
 
@@ -13,5 +12,3 @@ static inline double draw_normal(mt_rng *rng)
     double angle = mt_rng_uniform(rng);
     return sqrt(-2.0 * log(radius)) * cos(6.283185307179586476925287 * angle);
 }
-
-#endif

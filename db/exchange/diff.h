@@ -1,6 +1,5 @@
 /* Comparing two sides of what was measured: two files, two GPUs, two drivers, two dates. */
-#ifndef MT_DB_EXCHANGE_DIFF_H
-#define MT_DB_EXCHANGE_DIFF_H
+#pragma once
 
 #include "db/store/store.h"
 
@@ -52,5 +51,3 @@ typedef mt_status (*mt_diff_callback)(void *context, const mt_diff_subject *subj
 /* Calls back for each subject that a side has, ordered by kernel, source, shape, workload, cache state, origin, GPU. A subject is the same on both sides when these are equal;
  * the GPU (the source) is not compared when both sides name one. A variant's time is its newest row of the side. USAGE when a side's gpu or source fits several. */
 mt_status mt_diff_run(const mt_diff_side *a, const mt_diff_side *b, const mt_diff_filter *filter, mt_diff_callback callback, void *context, mt_error *err);
-
-#endif

@@ -44,14 +44,8 @@ static mt_status inflate_all(z_stream *stream, const unsigned char *bytes, size_
         *size += out - stream->avail_out;
         *is_cut = code == Z_BUF_ERROR || (code == Z_OK && taken == length && stream->avail_out);
         if (*is_cut && *size) break;
-        if (*is_cut) {
-            st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (the compressed data end too early)", name);
-            goto done;
-        }
-        if (code != Z_OK && code != Z_STREAM_END) {
-            st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: cannot be decompressed: %s", name, stream->msg ? stream->msg : "damaged data");
-            goto done;
-        }
+        if (*is_cut) MT_LEAVE(MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (the compressed data end too early)", name));
+        if (code != Z_OK && code != Z_STREAM_END) MT_LEAVE(MT_FAIL(err, MT_ERR_SYNTAX, "%s: cannot be decompressed: %s", name, stream->msg ? stream->msg : "damaged data"));
     }
     if (*size > max_bytes) st = grow(text, *size, &capacity, max_bytes, name, err);
 done:

@@ -1,6 +1,5 @@
 /* gzip files, in memory. */
-#ifndef MT_DB_EXCHANGE_GZIP_H
-#define MT_DB_EXCHANGE_GZIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ bool mt_gzip_is(const void *bytes, size_t length); /* by the first bytes */
 mt_status mt_gzip_unpack(const void *bytes, size_t length, size_t max_bytes, const char *name, char **text, size_t *size, bool *is_cut, mt_error *err);
 /* Compresses: the same bytes for the same text and zlib. mt_free *packed. */
 mt_status mt_gzip_pack(const void *text, size_t length, const char *name, void **packed, size_t *size, mt_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Walks a large JSON document member by member without holding it apart: each member or element is handed on as the text that it is, for SQLite's JSON
  * functions. Only what stands between values is checked here. Positions are lines of the file. */
-#ifndef MT_DB_EXCHANGE_JSON_SCAN_H
-#define MT_DB_EXCHANGE_JSON_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ bool mt_json_is_cut(const mt_json_scan *scan);
 bool mt_json_is(const mt_json_span *span, const char *text);
 /* Replaces *text by the value. Python's NaN and Infinity become null and 9e999, which JSON has. */
 void mt_json_copy(const mt_json_span *span, mt_strbuf *text);
-
-#endif

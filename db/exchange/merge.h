@@ -1,7 +1,6 @@
 /* Merging databases: the rows of one file into another, by content. The result holds the same rows whatever the order of the files, and merging a file
  * twice adds nothing. Only names of shapes and workloads, a kernel's expressions and a GPU's facts are those of the file that was first: where others have other names or expressions is told on stderr. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
-#ifndef MT_DB_EXCHANGE_MERGE_H
-#define MT_DB_EXCHANGE_MERGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ typedef struct mt_merge_rule {
 /* Tables in an order in which all that a row refers to comes before it. */
 extern const mt_merge_rule mt_merge_rules[];
 extern const size_t mt_merge_rule_count;
-
-#endif

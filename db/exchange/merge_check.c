@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "db/exchange/merge_internal.h"
-#include "db/store/migrate.h"
-#include "db/store/store_file.h"
+#include "db/store/open/migrate.h"
+#include "db/store/open/store_file.h"
 #include "tuner/base/job.h"
 
 /* ---- opening ---- */
@@ -25,10 +25,7 @@ static mt_status copy_older(sqlite3 **db, const char *path, mt_error *err)
 {
     sqlite3 *copy = NULL;
     mt_status st = MT_OK;
-    if (sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) {
-        st = mt_sql_fail_handle(copy, path, "copy", err);
-        goto done;
-    }
+    if (sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) MT_LEAVE(mt_sql_fail_handle(copy, path, "copy", err));
     mt_store_file_defend(copy);
     sqlite3_backup *backup = sqlite3_backup_init(copy, "main", *db, "main");
     if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE) st = mt_sql_fail_handle(backup ? *db : copy, path, "copy", err);
@@ -94,10 +91,7 @@ static mt_status tell_kernels(sqlite3 *part, const char *path, mt_merge_kernel_c
     sqlite3_stmt *statement = NULL;
     mt_status st = MT_OK;
     int code = SQLITE_DONE;
-    if (sqlite3_prepare_v2(part, "SELECT name, key FROM kernel ORDER BY name, key", -1, &statement, NULL) != SQLITE_OK) {
-        st = mt_sql_fail_handle(part, path, "read kernels", err);
-        goto done;
-    }
+    if (sqlite3_prepare_v2(part, "SELECT name, key FROM kernel ORDER BY name, key", -1, &statement, NULL) != SQLITE_OK) MT_LEAVE(mt_sql_fail_handle(part, path, "read kernels", err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) MT_TRY(callback(context, mt_sql_column(statement, 0), mt_sql_column(statement, 1), err));
     if (code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read kernels", err);
 done:

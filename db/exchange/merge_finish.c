@@ -1,6 +1,5 @@
 /* After merging: time instead of insertion decides what is newest, comparison points are chosen, winners picked. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "db/store/answer.h"
 #include "db/exchange/merge_internal.h"
@@ -82,10 +81,7 @@ static mt_status read_group(mt_store *store, const ordered *what, place at, grou
     for (bool row = true;;) {
         MT_TRY(mt_sql_row(store, &args, &row, "order what was merged", err));
         if (!row) break;
-        if (!add_to_group(g, sqlite3_column_int64(args.statement, 0))) {
-            st = mt_merge_no_memory(store->path, err);
-            goto done;
-        }
+        if (!add_to_group(g, sqlite3_column_int64(args.statement, 0))) MT_LEAVE(mt_merge_no_memory(store->path, err));
     }
 done:
     sqlite3_reset(args.statement);

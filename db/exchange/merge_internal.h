@@ -1,6 +1,5 @@
 /* What the files of merging share. Not for others: they include merge.h. */
-#ifndef MT_DB_EXCHANGE_MERGE_INTERNAL_H
-#define MT_DB_EXCHANGE_MERGE_INTERNAL_H
+#pragma once
 
 #include "db/exchange/merge.h"
 #include "db/store/known_knobs.h"
@@ -66,5 +65,3 @@ mt_status mt_merge_order(mt_store *store, mt_error *err);
 mt_status mt_merge_part_open(const char *path, bool copies, sqlite3 **db, mt_error *err);
 /* The first column of the first row of `sql`, which has one. */
 mt_status mt_merge_number(sqlite3 *db, const char *path, const char *sql, const char *what, int64_t *value, mt_error *err);
-
-#endif

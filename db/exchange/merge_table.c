@@ -304,10 +304,7 @@ static mt_status write_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
     }
     if (!is_there) id = sqlite3_last_insert_rowid(m->store->db);
     if (t->rule->is_named) MT_TRY(tell_name(m, t, read, id, err));
-    if (t->rule->has_id && !add_ids(&t->ids, sqlite3_column_int64(read, 0), id)) {
-        st = mt_merge_no_memory(m->path, err);
-        goto done;
-    }
+    if (t->rule->has_id && !add_ids(&t->ids, sqlite3_column_int64(read, 0), id)) MT_LEAVE(mt_merge_no_memory(m->path, err));
     m->has_mended = m->has_mended || is_bad;
     count_row(m, t, !is_there || is_bad);
 done:

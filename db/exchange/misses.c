@@ -176,10 +176,7 @@ done:
 
 static void free_miss(mt_miss *miss)
 {
-    mt_free(miss->kernel);
-    mt_free(miss->gpu);
-    mt_free(miss->shape_key);
-    mt_free(miss->workloads);
+    MT_FREE_EACH(miss->kernel, miss->gpu, miss->shape_key, miss->workloads);
 }
 
 void mt_misses_free(mt_misses *misses)
@@ -340,10 +337,7 @@ mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, v
     *misses = (mt_misses){0};
     MT_TRY(mt_file_open_regular(path, &fd, err));
     file = fdopen(fd, "r");
-    if (!file || !r.places) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
+    if (!file || !r.places) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
     MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &r.json, err));
     MT_TRY(take_lines(&r, file, err));
     tell_more(&r);

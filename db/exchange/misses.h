@@ -1,6 +1,5 @@
 /* Reading what libtunelookup's tunelookup_flush_misses wrote: the shapes that production asked for in vain. */
-#ifndef MT_DB_EXCHANGE_MISSES_H
-#define MT_DB_EXCHANGE_MISSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void mt_misses_free(mt_misses *misses);
 
 /* Whether a GPU's key, in which facts may be unknown ("sm0", "0g"), can be that of the GPU with key `known`. */
 bool mt_miss_fits_gpu(const char *gpu, const char *known);
-
-#endif

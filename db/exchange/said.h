@@ -1,6 +1,5 @@
 /* What a kernel's stored expressions (kernel.spec_json) and a GPU's facts (device.facts_json) say to who reads them, and which of two texts that differ says more. */
-#ifndef MT_DB_EXCHANGE_SAID_H
-#define MT_DB_EXCHANGE_SAID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ mt_status mt_said_check_spec(const char *spec_json, bool *is_sound, char *why, s
  * same, whatever stands in them that nobody reads: blanks, members without a meaning. So nothing is gained by a longer text. Of two that say other things and as much, nothing in a file tells which is right: who merges keeps
  * what he has. Facts that contradict the numbers in the GPU's key can't be read. short_hash(text): 8 digits. */
 mt_status mt_said_functions(struct sqlite3 *db, const char *path, mt_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The answers of a plan: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
  * They never change once a plan points to them, and live until close, so finders need no lock and results stay valid over a refresh. */
-#ifndef MT_DB_LOOKUP_H
-#define MT_DB_LOOKUP_H
+#pragma once
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -50,6 +49,7 @@ void mt_lookup_hex(const unsigned char digest[16], char hex[MT_LOOKUP_KEY_SIZE])
         st = (call);                              \
         if (st != TUNELOOKUP_OK) goto done;       \
     } while (0)
+#define LOOKUP_LEAVE(status) do { st = (status); goto done; } while (0)
 
 /* ---- memory (lookup_memory.c) ---- */
 
@@ -596,5 +596,3 @@ struct tunelookup_db {
     _Atomic(mt_lookup_cubin *) cubins;
     _Atomic(mt_lookup_kept_text *) texts; /* entries with values in the place of ${NAME} */
 };
-
-#endif

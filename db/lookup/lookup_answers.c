@@ -89,10 +89,7 @@ static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqli
     mt_lookup_answers *answers = loader->answers;
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
-    if (sqlite3_prepare_v2(db, "SELECT id, key FROM device ORDER BY id", -1, &statement, NULL) != SQLITE_OK) {
-        st = mt_lookup_sqlite_fail(db, path_of(loader, file));
-        goto done;
-    }
+    if (sqlite3_prepare_v2(db, "SELECT id, key FROM device ORDER BY id", -1, &statement, NULL) != SQLITE_OK) LOOKUP_LEAVE(mt_lookup_sqlite_fail(db, path_of(loader, file)));
     while (!*device && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *key = (const char *)sqlite3_column_text(statement, 1);
         if (!key || !same_gpu(key, loader->asked_gpu, &loader->plan->device)) continue;
@@ -138,10 +135,7 @@ static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const 
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
     go_to(loader, file);
-    if (sqlite3_prepare_v2(from->session.db, sql, -1, &statement, NULL) != SQLITE_OK) {
-        st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
-        goto done;
-    }
+    if (sqlite3_prepare_v2(from->session.db, sql, -1, &statement, NULL) != SQLITE_OK) LOOKUP_LEAVE(mt_lookup_sqlite_fail(from->session.db, path_of(loader, file)));
     sqlite3_bind_text(statement, 1, loader->answers->kernel, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, from->device);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -417,15 +411,9 @@ static tunelookup_status attempt(const tunelookup_plan *plan, mt_lookup_left_out
     mt_lookup_loader loader = { .plan = plan, .left_out = left_out, .left_out_count = *left_out_count };
     mt_lookup_source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
     loader.answers = mt_lookup_alloc(sizeof *loader.answers);
-    if (!sources || !loader.answers || !name_answers(&loader)) {
-        st = mt_lookup_no_memory();
-        goto done;
-    }
+    if (!sources || !loader.answers || !name_answers(&loader)) LOOKUP_LEAVE(mt_lookup_no_memory());
     LOOKUP_TRY(read_files(&loader, sources));
-    if (!keep_left_out(&loader)) {
-        st = mt_lookup_no_memory();
-        goto done;
-    }
+    if (!keep_left_out(&loader)) LOOKUP_LEAVE(mt_lookup_no_memory());
     *out = loader.answers;
     loader.answers = NULL;
 done:

@@ -94,10 +94,7 @@ static tunelookup_status read_cubin(const mt_lookup_file *file, mt_lookup_cubin 
     LOOKUP_TRY(mt_lookup_sqlite_open(file, &session));
     if (!session.db) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "%s: is gone", file->path);
     sqlite3_limit(session.db, SQLITE_LIMIT_LENGTH, CUBIN_LIMIT);
-    if (sqlite3_prepare_v2(session.db, "SELECT encoding, bytes FROM cubin WHERE hash = ?1", -1, &statement, NULL) != SQLITE_OK) {
-        st = mt_lookup_sqlite_fail(session.db, file->path);
-        goto done;
-    }
+    if (sqlite3_prepare_v2(session.db, "SELECT encoding, bytes FROM cubin WHERE hash = ?1", -1, &statement, NULL) != SQLITE_OK) LOOKUP_LEAVE(mt_lookup_sqlite_fail(session.db, file->path));
     sqlite3_bind_text(statement, 1, cubin->hash, -1, SQLITE_STATIC);
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW) st = take_bytes(statement, file->path, cubin);

@@ -1,5 +1,4 @@
 /* Portfolios of a file → predictors of a plan's answers. Up to 256 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
-#include "db/key.h"
 #include "db/lookup/lookup.h"
 
 #include <math.h>

@@ -208,10 +208,7 @@ tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count)
     char user[PATH_MAX] = "", shipped[PATH_MAX] = "";
     *files = NULL;
     *count = 0;
-    if (user_path(user) && !add_file(files, count, user, true)) {
-        st = mt_lookup_no_memory();
-        goto done;
-    }
+    if (user_path(user) && !add_file(files, count, user, true)) LOOKUP_LEAVE(mt_lookup_no_memory());
     if (shipped_folder(shipped)) LOOKUP_TRY(add_shipped(shipped, files, count));
     if (*count == 1) (*files)[0].is_optional = false; /* nothing else could answer */
     if (*count == 0 || (*count == 1 && mt_lookup_stamp_of(user).bytes < 0 && *user && !(*files)[0].is_shipped)) {

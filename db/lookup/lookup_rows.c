@@ -36,10 +36,7 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
     int code = SQLITE_OK;
     sqlite3_stmt *statement = NULL;
     *table = (mt_lookup_table){ 0 };
-    if (sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) {
-        st = sqlite_fail(loader);
-        goto done;
-    }
+    if (sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) LOOKUP_LEAVE(sqlite_fail(loader));
     if (sqlite3_bind_parameter_count(statement)) sqlite3_bind_int64(statement, 1, loader->kernel);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (table->count == capacity) {

@@ -150,20 +150,14 @@ static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_sessi
     char real[PATH_MAX];
     bool is_shared = false;
     *session = (mt_lookup_session){ 0 };
-    if (sqlite3_libversion_number() < OLDEST_SQLITE) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_SQLITE_TOO_OLD, "SQLite %s is too old, at least 3.26 is needed", sqlite3_libversion());
-        goto done;
-    }
+    if (sqlite3_libversion_number() < OLDEST_SQLITE) LOOKUP_LEAVE(mt_lookup_fail(TUNELOOKUP_ERR_SQLITE_TOO_OLD, "SQLite %s is too old, at least 3.26 is needed", sqlite3_libversion()));
     st = mt_lookup_check_trust(file->path, real, &is_shared);
     if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) {
         mt_lookup_clear_detail();
         return TUNELOOKUP_OK;
     }
     if (st != TUNELOOKUP_OK) goto done;
-    if (faccessat(AT_FDCWD, real, R_OK, AT_EACCESS) != 0) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", file->path, strerror(errno));
-        goto done;
-    }
+    if (faccessat(AT_FDCWD, real, R_OK, AT_EACCESS) != 0) LOOKUP_LEAVE(mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", file->path, strerror(errno)));
     int code = is_shared ? SQLITE_CANTOPEN : open_handle(real, 0, &session->db);
     if (wants_immutable(code, real)) {
         session->stamp = mt_lookup_stamp_of(real); /* first: who begins to write later is seen by it or by the companions */

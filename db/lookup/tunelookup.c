@@ -233,10 +233,7 @@ tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device 
     LOOKUP_TRY(set_kernel(plan, kernel));
     LOOKUP_TRY(set_device(plan, device));
     LOOKUP_TRY(set_names(plan, names, count));
-    if ((db->flags & TUNELOOKUP_COUNT_MISSES) && !(plan->misses = mt_lookup_alloc(sizeof *plan->misses))) {
-        st = mt_lookup_no_memory();
-        goto done;
-    }
+    if ((db->flags & TUNELOOKUP_COUNT_MISSES) && !(plan->misses = mt_lookup_alloc(sizeof *plan->misses))) LOOKUP_LEAVE(mt_lookup_no_memory());
     LOOKUP_TRY(mt_lookup_answers_load(plan, &answers));
     atomic_store(&plan->answers, answers);
     plan->value_count = answers->value_count;
@@ -305,10 +302,7 @@ tunelookup_status tunelookup_refresh(tunelookup_db *db)
     for (const tunelookup_plan *plan = db->plans; plan; plan = plan->next) count++;
     mt_lookup_stamp *stamps = mt_lookup_alloc(db->file_count * sizeof *stamps);
     mt_lookup_answers **loaded_answers = mt_lookup_alloc(count * sizeof *loaded_answers);
-    if (!stamps || !loaded_answers) {
-        st = mt_lookup_no_memory();
-        goto done;
-    }
+    if (!stamps || !loaded_answers) LOOKUP_LEAVE(mt_lookup_no_memory());
     if (!read_stamps(db, stamps)) goto done;
     LOOKUP_TRY(load_all(db, loaded_answers, count));
     size_t next = 0;

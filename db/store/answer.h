@@ -1,6 +1,5 @@
 /* Table answer: what the lookup reads of each winner. Written beside table best. */
-#ifndef MT_DB_STORE_ANSWER_H
-#define MT_DB_STORE_ANSWER_H
+#pragma once
 
 /* Carve-outs of measurement m as launched, launch by launch. */
 #define MT_CARVEOUTS                                                                                                                                   \
@@ -15,5 +14,3 @@
     "CASE WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END, m.norm_error, m.created_unix_ms, b.updated_unix_ms, m.cubin_hash, "              \
     MT_CARVEOUTS " FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id " \
     "LEFT JOIN finalist f ON f.final_id = b.final_id AND f.measurement_id = b.measurement_id "
-
-#endif

@@ -1,6 +1,5 @@
 /* Table current_result: which row of measurement holds the result of each variant of a subject. It follows from table measurement alone. Who writes there calls one of these in the same transaction. */
-#ifndef MT_DB_STORE_CURRENT_H
-#define MT_DB_STORE_CURRENT_H
+#pragma once
 
 #include "db/counted_rows.h"
 #include "db/store/store.h"
@@ -23,5 +22,3 @@ mt_status mt_current_renew(mt_store *store, int64_t subject, int64_t variant, mt
 mt_status mt_current_renew_after(mt_store *store, int64_t last, mt_error *err);
 /* DB error where the table is not what table measurement says. */
 mt_status mt_current_check(mt_store *store, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which knobs and algorithms a kernel's stored programs know (kernel.spec_json): rows of a file that name others could never answer, and would hide those that can. */
-#ifndef MT_DB_STORE_KNOWN_KNOBS_H
-#define MT_DB_STORE_KNOWN_KNOBS_H
+#pragma once
 
 #include "db/store/store.h"
 
@@ -15,5 +14,3 @@ mt_status mt_known_knobs_read(mt_store *store, int64_t kernel, mt_known_knobs *k
 /* Whether they cover all of a variant, "ALGO=direct;BLOCK=128". False writes "variant … has knob X, which …" into `why`. */
 bool mt_known_knobs_cover(const mt_known_knobs *knobs, const char *variant, char *why, size_t size);
 void mt_known_knobs_free(mt_known_knobs *knobs);
-
-#endif

@@ -70,22 +70,17 @@ static bool set_integer(const outcome_column *column, void *member, int64_t valu
 
 static void bind_column(mt_sql_args *args, const outcome_column *column, const void *member)
 {
-    if (column->type == REAL)
-        mt_sql_real(args, *(const double *)member);
-    else if (column->type == CHARS)
-        mt_sql_text(args, *(const char *)member ? member : NULL);
-    else
-        mt_sql_int(args, integer_of(column, member));
+    if (column->type == REAL) mt_sql_real(args, *(const double *)member);
+    else if (column->type == CHARS) mt_sql_text(args, *(const char *)member ? member : NULL);
+    else mt_sql_int(args, integer_of(column, member));
 }
 
 /* Binds the columns in order. outcome->kind decides what is NULL. */
 static void bind_outcome(mt_sql_args *args, const mt_outcome *outcome)
 {
     for (size_t i = 0; i < MT_OUTCOME_COLUMN_COUNT; i++) {
-        if (is_there(&columns[i], outcome))
-            bind_column(args, &columns[i], (const char *)outcome + columns[i].offset);
-        else
-            mt_sql_null(args);
+        if (is_there(&columns[i], outcome)) bind_column(args, &columns[i], (const char *)outcome + columns[i].offset);
+        else mt_sql_null(args);
     }
 }
 
@@ -130,10 +125,8 @@ bool mt_outcome_read(sqlite3_stmt *statement, int first, mt_outcome *outcome, co
 
 void mt_json_number(mt_strbuf *json, double value, int digits)
 {
-    if (isnan(value))
-        mt_strbuf_add(json, "null");
-    else if (isinf(value))
-        mt_strbuf_add(json, value < 0 ? "-9e999" : "9e999");
+    if (isnan(value)) mt_strbuf_add(json, "null");
+    else if (isinf(value)) mt_strbuf_add(json, value < 0 ? "-9e999" : "9e999");
     else
         mt_strbuf_addf(json, "%.*g", digits, value == 0 ? 0.0 : value); /* no "-0": it would come back as an integer without a sign */
 }
@@ -145,12 +138,9 @@ static void add_member(mt_strbuf *json, const outcome_column *column, const void
                                           : integer_of(column, member) == 0;
     if (is_zero && !(column->group == ACCURACY && column->type == REAL)) return; /* there, nothing would mean NaN */
     mt_strbuf_addf(json, ",\"%s\":", column->key);
-    if (column->type == REAL)
-        mt_json_number(json, *(const double *)member, 9);
-    else if (column->type == CHARS)
-        mt_strbuf_add_json(json, member);
-    else
-        mt_strbuf_addf(json, "%lld", (long long)integer_of(column, member));
+    if (column->type == REAL) mt_json_number(json, *(const double *)member, 9);
+    else if (column->type == CHARS) mt_strbuf_add_json(json, member);
+    else mt_strbuf_addf(json, "%lld", (long long)integer_of(column, member));
 }
 
 void mt_outcome_add_json(mt_strbuf *json, const mt_outcome *outcome)

@@ -1,6 +1,5 @@
 /* Which variants differ in one knob: for `show --ablation` and the report alike. */
-#ifndef MT_DB_STORE_NEIGHBOUR_H
-#define MT_DB_STORE_NEIGHBOUR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ typedef struct mt_knob_text {
 bool mt_knob_text_next(const char **at, mt_knob_text *out);
 /* Whether two variants differ in the value of exactly one knob that is active in both: in `base` it is *from, in the other *to. Knobs that are active in one of them only depend on another and don't count. */
 bool mt_is_neighbour(const char *base, const char *other, mt_knob_text *from, mt_knob_text *to);
-
-#endif

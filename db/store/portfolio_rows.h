@@ -1,6 +1,5 @@
 /* What tuned shapes tell of untuned ones: reading the measurements that a portfolio is chosen from, and storing what was chosen. tuner/predictor/ decides. */
-#ifndef MT_DB_STORE_PORTFOLIO_ROWS_H
-#define MT_DB_STORE_PORTFOLIO_ROWS_H
+#pragma once
 
 #include "db/store/query.h"
 
@@ -77,5 +76,3 @@ typedef struct mt_portfolio {
 mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, const mt_portfolio *portfolio, mt_error *err);
 /* The limits that hold for a group: those last asked for. *is_asked false: nobody asked. */
 mt_status mt_query_portfolio_limits(mt_store *store, const mt_portfolio_group *group, bool *is_asked, int64_t *max_count, double *within, mt_error *err);
-
-#endif

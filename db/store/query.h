@@ -1,6 +1,5 @@
 /* The reading side: iterators for `show`, reports, replay and exports. No SQL text outside db/. Callbacks stop by returning other than MT_OK. */
-#ifndef MT_DB_STORE_QUERY_H
-#define MT_DB_STORE_QUERY_H
+#pragma once
 
 #include "db/store/store.h"
 
@@ -109,5 +108,3 @@ mt_status mt_query_codeless(mt_store *store, const mt_filter *filter, mt_query_c
 typedef struct mt_shape_info { const char *kernel, *kernel_key, *name, *key, *kinds; } mt_shape_info;
 typedef mt_status (*mt_query_shape_callback)(void *context, const mt_shape_info *row, mt_error *err);
 mt_status mt_query_shapes(mt_store *store, mt_query_shape_callback callback, void *context, mt_error *err);
-
-#endif

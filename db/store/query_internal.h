@@ -1,6 +1,5 @@
 /* Queries that recordings need and nobody outside db/ does. */
-#ifndef MT_DB_STORE_QUERY_INTERNAL_H
-#define MT_DB_STORE_QUERY_INTERNAL_H
+#pragma once
 
 #include "db/store/query.h"
 #include "db/store/sql.h"
@@ -38,5 +37,3 @@ void mt_query_read_library(sqlite3_stmt *statement, int first, mt_row_library *l
 
 /* The newest row of each variant of a subject, ordered by variant; one that did not run only where there is no other. */
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* What only reports ask for: drift references, launches as text, portfolios with their cells, what constraints cut, members of stored JSON. As in query.h: callbacks stop by returning other
  * than MT_OK, texts are borrowed for the call. */
-#ifndef MT_DB_STORE_QUERY_PAGE_H
-#define MT_DB_STORE_QUERY_PAGE_H
+#pragma once
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
@@ -65,5 +64,3 @@ typedef struct mt_member_info {
 } mt_member_info;
 typedef mt_status (*mt_query_member_callback)(void *context, const mt_member_info *row, mt_error *err);
 mt_status mt_query_members(mt_store *store, int64_t portfolio, mt_query_member_callback callback, void *context, mt_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Plain rows that the session writes and that reports, replay and exports read. db/ knows nothing of spaces or workers; tuner/session/
  * converts. Texts are borrowed: on writing they need to live for the call, on reading until the callback returns. */
-#ifndef MT_DB_STORE_ROW_H
-#define MT_DB_STORE_ROW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ typedef struct mt_final_row {
     double confidence;
     mt_objective objective; /* what the pick is for */
 } mt_final_row;
-
-#endif

@@ -1,6 +1,5 @@
 /* The rules of rows (db/row_rules.h) where rows are written, and how those that break one are named. */
-#ifndef MT_DB_STORE_ROW_CHECK_H
-#define MT_DB_STORE_ROW_CHECK_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void mt_left_out_name(mt_left_out *left_out, const char *table, int64_t row, con
 /* A line of a text file. */
 void mt_left_out_line(mt_left_out *left_out, int64_t line, const char *why);
 void mt_left_out_end(const mt_left_out *left_out); /* tells how many were not named */
-
-#endif

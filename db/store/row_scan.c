@@ -9,7 +9,6 @@
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
-#include "tuner/base/strbuf.h"
 
 enum { TABLES = 20 };
 

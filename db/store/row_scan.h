@@ -1,6 +1,5 @@
 /* Rows of a database that no tuner writes: an older merge took them over, or somebody's program wrote them. They are found when the file is opened, named, and left out of all that is read. */
-#ifndef MT_DB_STORE_ROW_SCAN_H
-#define MT_DB_STORE_ROW_SCAN_H
+#pragma once
 
 #include "db/store/store.h"
 
@@ -13,5 +12,3 @@ mt_status mt_row_is_left_out(mt_store *store, const char *table, int64_t row, bo
 /* The row has been written anew: where it was left out it counts again, and so does what refers to it. DB error, which names the row and what a person can do, when it breaks the rules still: what
  * refers to it would be left out too. */
 mt_status mt_row_mended(mt_store *store, const char *table, int64_t row, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Statements of a store: prepared once, bound by position, errors with the database's path and SQLite's own words. */
-#ifndef MT_DB_STORE_SQL_H
-#define MT_DB_STORE_SQL_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -110,5 +109,3 @@ bool mt_store_refused_row(const mt_store *store);
 const char *mt_sql_column(sqlite3_stmt *statement, int column);
 const char *mt_sql_column_or_null(sqlite3_stmt *statement, int column);
 double mt_sql_column_real(sqlite3_stmt *statement, int column); /* NULL is NAN */
-
-#endif

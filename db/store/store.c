@@ -1,7 +1,5 @@
 #include "db/store/store.h"
 
-#include <unistd.h>
-
 #include "db/store/store_internal.h"
 #include "tuner/base/file.h"
 

@@ -3,8 +3,7 @@
  * Every function runs in its own transaction unless said otherwise; a store serves one thread; several processes may write to one file.
  * Features up to SQLite 3.26 only. application_id 0x6d736474 ("msdt"); user_version = schema version; migrations in migrate.c.
  * Local file systems: WAL; elsewhere (statfs says network, or WAL can't be had): DELETE. synchronous = FULL. */
-#ifndef MT_DB_STORE_STORE_H
-#define MT_DB_STORE_STORE_H
+#pragma once
 
 #include "db/store/row.h"
 #include "tuner/base/status.h"
@@ -148,5 +147,3 @@ mt_status mt_store_relax(mt_store *store, mt_error *err);
 /* Makes the file fit for shipping: no write-ahead log any more, so that it can be read on read-only media and by one copied alone, and of imports neither host nor folder nor
  * time, so that equal files make equal databases wherever they are imported. The store stays usable. */
 mt_status mt_store_seal(mt_store *store, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of db/ that make up the store share. Not for other folders: they include store.h, query.h and recording.h. */
-#ifndef MT_DB_STORE_STORE_INTERNAL_H
-#define MT_DB_STORE_STORE_INTERNAL_H
+#pragma once
 
 #include <sqlite3.h>
 #include <zstd.h>
@@ -48,5 +47,3 @@ mt_status mt_store_final_of(mt_store *store, int64_t subject, const mt_objective
     "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object')"
 
 mt_status mt_variant_id(mt_store *store, int64_t kernel, const char *text, int64_t *id, mt_error *err);
-
-#endif

@@ -1,10 +1,7 @@
 /* Strikes, by ids: what the settling of intents and the public function share. */
-#ifndef MT_DB_STORE_STORE_STRIKE_H
-#define MT_DB_STORE_STORE_STRIKE_H
+#pragma once
 
 #include "db/store/store.h"
 
 /* Inserts a strike; no transaction of its own. */
 mt_status mt_strike_insert(mt_store *store, int64_t device, int64_t shape, int64_t variant, const char *origin, const char *cause, mt_error *err);
-
-#endif

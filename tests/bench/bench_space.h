@@ -1,6 +1,5 @@
 /* Spaces with known costs, for search_bench: read from a table, or made up. */
-#ifndef MT_TESTS_BENCH_SPACE_H
-#define MT_TESTS_BENCH_SPACE_H
+#pragma once
 
 #include "tuner/space/points/space.h"
 
@@ -21,5 +20,3 @@ const char *bench_space_made_name(size_t index);
 /* What the same space might look like elsewhere: "pow=X" (times to the power X), "shuffle=SEED" (each knob's levels change places), "noise=PERCENT". */
 mt_status bench_space_perturb(bench_space *space, const char *how, mt_error *err);
 void bench_space_free(bench_space *space);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between the two files of lookup_bench. */
-#ifndef MT_TESTS_LOOKUP_BENCH_H
-#define MT_TESTS_LOOKUP_BENCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ bool bench_shipped_check(const char *path);
 void bench_work_begin(void);
 int64_t bench_work_so_far(void); /* statements that have ended */
 int64_t bench_work_end(void);
-
-#endif

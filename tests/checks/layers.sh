@@ -19,7 +19,9 @@ db="db/exchange/|$store"
 predictor="tuner/predictor/|db/lookup/lookup\.h|$store" # the library evaluates the stored cost model for it
 reports="reports/|$db"
 cluster="tuner/cluster/|$db"
-gpu="tuner/gpu/|$space|include/(msda_baseline|tunelookup_cuda)\.h" # the plugins' interface; how the driver's answers become facts
+gpu="tuner/gpu/(dynlib|support|verify_rules)\.h|$space" # what the rooms of the folder share
+gpu_device="tuner/gpu/device/|$gpu|include/tunelookup_cuda\.h" # how the driver's answers become facts
+gpu_trial="tuner/gpu/trial/|$gpu_device|include/msda_baseline\.h" # the plugins' interface
 cpu="tuner/cpu/|tuner/gpu/(verify_rules|support)\.h|$space" # what a comparison means, which knows no CUDA
 worker="tuner/worker/|$space"
 evaluate="tuner/evaluate/|$worker|$store"
@@ -49,7 +51,7 @@ allow_for() { # file
     db/row_json.[ch]) allowed='db/row_json\.h' ;;
     db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|(include/)?tunelookup\.h" ;;
     include/*) allowed='tunelookup\.h' ;;
-    tuner/worker/worker_main.c) allowed="$worker|$gpu" ;;
+    tuner/worker/worker_main.c) allowed="$worker|tuner/gpu/(compile/compile|compile/compile_log|trial/evaluate)\.h" ;;
     tuner/base/*) allowed=$base ;;
     tuner/space/ini/*) allowed="tuner/space/ini/|$base" ;;
     tuner/space/expr/*) allowed="tuner/space/expr/|$base|$program" ;;
@@ -61,7 +63,11 @@ allow_for() { # file
     tuner/space/*) allowed="tuner/space/ini/|tuner/space/(dtype|facts)\.h|$base|$program" ;;
     tuner/search/*) allowed=$search ;;
     tuner/predictor/*) allowed=$predictor ;;
-    tuner/gpu/*) allowed=$gpu ;;
+    tuner/gpu/compile/*) allowed="tuner/gpu/compile/|$gpu" ;;
+    tuner/gpu/device/*) allowed=$gpu_device ;;
+    tuner/gpu/trial/*) allowed=$gpu_trial ;;
+    tuner/gpu/verify_rules.[ch]) allowed=$gpu ;;
+    tuner/gpu/*) allowed="tuner/gpu/[a-z_]*\.h|$base" ;;
     tuner/cpu/*) allowed=$cpu ;;
     tuner/worker/*) allowed=$worker ;;
     tuner/evaluate/*) allowed=$evaluate ;;
@@ -69,11 +75,16 @@ allow_for() { # file
     tuner/cluster/*) allowed=$cluster ;;
     tuner/cli/output/*) allowed=$output ;;
     tuner/cli/requests/*) allowed=$requests ;;
-    tuner/cli/commands/*) allowed="$cli|include/tunelookup\.h|db/lookup/lookup\.h" ;;
+    tuner/cli/check/*) allowed="tuner/cli/check/|$requests" ;;
+    tuner/cli/measure/*) allowed="tuner/cli/measure/|$requests" ;;
+    tuner/cli/lookup/*) allowed="tuner/cli/lookup/|$requests|$reports|include/tunelookup\.h|db/lookup/lookup\.h" ;;
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
-    db/store/*) allowed=$store ;;
-    db/exchange/*) allowed="$db|db/lookup/lookup\.h" ;; # the library reads the expressions of a file before they are taken over
+    db/store/open/*) allowed=$store ;;
+    db/store/*) allowed="db/store/[a-z_]*\.h|$shared|$base" ;;
+    db/exchange/foreign/*) allowed="db/exchange/(foreign/|[a-z_]*\.h)|$store" ;;
+    db/exchange/recording/*) allowed="db/exchange/(recording/|[a-z_]*\.h)|$store" ;;
+    db/exchange/*) allowed="db/exchange/[a-z_]*\.h|$store|db/lookup/lookup\.h" ;; # the library reads the expressions of a file before they are taken over
     db/*) allowed=$shared ;;
     *) allowed='^$' ;;
   esac
@@ -82,7 +93,7 @@ allow_for() { # file
 check_own() { # file, header
   allow_for "$1"
   [[ $2 =~ ^($allowed) ]] || complain "$1 must not include \"$2\""
-  [[ $2 != *_internal.h || ${1%/*} == "${2%/*}" || $1 == db/exchange/* ]] || complain "$1 must not include \"$2\", which is for the files beside it"
+  [[ $2 != *_internal.h || $1 == "${2%/*}"/* || "$1 $2" =~ ^(db/exchange/.*\ db/store/|tuner/gpu/trial/.*\ tuner/gpu/device/) ]] || complain "$1 must not include \"$2\", which is for the files beside it and below"
 }
 
 check_foreign() { # file, header

@@ -1,6 +1,5 @@
 /* The inside of the fake driver. */
-#ifndef MT_TESTS_FAKE_H
-#define MT_TESTS_FAKE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,6 +62,3 @@ double fake_load(const void *data, uint64_t index, uint32_t dtype);
 void fake_store(void *data, uint64_t index, uint32_t dtype, double value);
 size_t fake_bytes(uint32_t dtype);
 bool fake_is_float(uint32_t dtype);
-
-
-#endif

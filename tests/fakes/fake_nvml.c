@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tuner/gpu/nvml_api.h"
+#include "tuner/gpu/device/nvml_api.h"
 
 #define FAKE_EXPORT __attribute__((visibility("default")))
 #define DECLARE(field, name, parameters) FAKE_EXPORT int name parameters;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tuner/gpu/nvrtc_api.h"
+#include "tuner/gpu/compile/nvrtc_api.h"
 
 #define FAKE_EXPORT __attribute__((visibility("default")))
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/exchange/foreign.h"
+#include "db/exchange/foreign/foreign.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static void require(int holds)

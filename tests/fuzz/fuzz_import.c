@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/exchange/import.h"
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/import.h"
+#include "db/exchange/recording/recording.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #define HEADER \

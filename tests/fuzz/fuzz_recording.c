@@ -1,7 +1,7 @@
 /* Recordings from any bytes, plain or compressed: no fault; what is refused leaves nothing, what is accepted can be read back. */
 #include <stdlib.h>
 
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/sound_fixture.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "tuner/base/clock.h"
-#include "tuner/gpu/api.h"
+#include "tuner/gpu/device/api.h"
 
 static int fail(const mt_cuda_api *cuda, const char *what, CUresult code)
 {

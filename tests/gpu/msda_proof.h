@@ -1,7 +1,6 @@
 /* What the programs share that prove kernels of multi-scale deformable attention against independent C (tests/ref): problems with their wild
  * locations, search spaces derived from the shipped ones, and runs of the tool on them. What cannot be done ends the program. */
-#ifndef MT_TESTS_GPU_MSDA_PROOF_H
-#define MT_TESTS_GPU_MSDA_PROOF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void proof_save(const char *path, mt_strbuf *text);
 const char *proof_derive_space(const proof *self, const problem *p, const char *family, const char *reference, const char *algorithm, void (*add_shapes)(mt_strbuf *));
 /* A random sample of a space, at most `budget` variants; each must be ok, and there must be some. `what` names the run. */
 void proof_tune(proof *self, const problem *p, const char *what, const char *space, const char *workload, const char *budget, const proof_input *inputs, size_t input_count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Tensors for the tool's --input: numbers rounded to their dtype, and .npy files written without the tool's own code. Failures end the program. */
-#ifndef MT_TESTS_GPU_TENSOR_FILE_H
-#define MT_TESTS_GPU_TENSOR_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
 void *tensor_encode(double *data, size_t count, const char *dtype);
 /* dtype: "f16", "f32" or "f64". */
 void tensor_write(const char *path, const char *dtype, const size_t *dims, size_t rank, const void *data);
-
-#endif

@@ -169,7 +169,7 @@ write '#include <cmath>\nextern "C" __global__ void k(float *out) { out[threadId
 check || { echo 'FAILED: <cmath> beside a knob U'; cat out.txt; failed=1; }
 
 # Names that nvcc has without an #include: each gets its hint, and what the hint says compiles.
-names=$(sed -nE '/^static void add_name_hint/,/^}/p' "$source_folder/tuner/gpu/compile_log.c" | grep -oE '\{"[A-Za-z_0-9]+", "[^"]+"\}')
+names=$(sed -nE '/^static void add_name_hint/,/^}/p' "$source_folder/tuner/gpu/compile/compile_log.c" | grep -oE '\{"[A-Za-z_0-9]+", "[^"]+"\}')
 [ "$(wc -l <<<"$names")" -gt 20 ] || { echo 'FAILED: the table of names was not found'; failed=1; }
 headers='' uses=''
 while IFS='"' read -r _ name _ instead _; do

@@ -1,7 +1,6 @@
 /* What the programs test_worker* share: coordinator and real worker code together, on the fake driver and compiler (tests/fakes). Such a program is its own worker: it execs itself,
  * as the tool does. There are several, so that their waits overlap. */
-#ifndef MT_TESTS_WORKER_FIXTURE_H
-#define MT_TESTS_WORKER_FIXTURE_H
+#pragma once
 
 #include <unistd.h>
 
@@ -138,5 +137,3 @@ static int worker_suite(int argc, char **argv, TCase *group, const TTest *const 
 #endif
     return 77;
 }
-
-#endif

@@ -23,8 +23,7 @@
  *
  * Any size of at least 1; arrays may exceed 2^31 elements.
  */
-#ifndef REF_MSDA_H
-#define REF_MSDA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ void ref_softmax(double *logits, size_t rows, size_t length);
 
 /* Writes all of out. Arrays are the caller's and must not overlap. */
 void ref_msda(const struct ref_msda_shape *shape, const double *value, const double *loc, const double *attn, double *out);
-
-#endif

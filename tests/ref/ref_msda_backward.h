@@ -14,8 +14,7 @@
  * Beside a kink, the least rounding of a coordinate changes a gradient by as much as itself. Kernels define theirs by fmaf(loc, size, -1/2) in f32;
  * REF_MSDA_F32 takes that one number from there, and all the rest in double.
  */
-#ifndef REF_MSDA_BACKWARD_H
-#define REF_MSDA_BACKWARD_H
+#pragma once
 
 #include "tests/ref/ref_msda.h"
 
@@ -29,5 +28,3 @@ struct ref_msda_gradients {
 /* Arrays must not overlap. */
 void ref_msda_backward(const struct ref_msda_shape *shape, enum ref_msda_coordinates coordinates, const double *value, const double *loc, const double *attn,
                        const double *grad_out, struct ref_msda_gradients gradients);
-
-#endif

@@ -1,6 +1,5 @@
 /* One question to a database file that other processes may be using, or may have been killed over. */
-#ifndef MT_TESTS_ASK_DATABASE_H
-#define MT_TESTS_ASK_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -29,5 +28,3 @@ static inline int64_t ask_number(const char *path, const char *sql)
     mt_free(text);
     return number;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A compiler, fake or real, and a folder for what a test writes. */
-#ifndef MT_TESTS_COMPILE_FIXTURE_H
-#define MT_TESTS_COMPILE_FIXTURE_H
+#pragma once
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,8 +12,8 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/file.h"
 #include "tuner/base/alloc.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/compile_log.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/compile/compile_log.h"
 
 static const char *fake_nvrtc; /* path */
 static char folder[64];
@@ -67,5 +66,3 @@ static inline void remove_folder(void)
     snprintf(command, sizeof command, "rm -rf %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The worker evaluator over scripted workers: set up, run a whole space, look at the outcomes. */
-#ifndef MT_TESTS_EVAL_WORKER_FIXTURE_H
-#define MT_TESTS_EVAL_WORKER_FIXTURE_H
+#pragma once
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -189,5 +188,3 @@ static void expect(size_t index, mt_outcome_kind kind, const char *words)
     ck_assert_msg(outcomes[index].kind == kind, "%s: %s (%s)", texts[index], mt_outcome_name(outcomes[index].kind), outcomes[index].text ? outcomes[index].text : "");
     if (words) ck_assert_msg(outcomes[index].text && strstr(outcomes[index].text, words), "%s: %s", texts[index], outcomes[index].text ? outcomes[index].text : "NULL");
 }
-
-#endif

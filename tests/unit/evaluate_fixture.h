@@ -1,13 +1,12 @@
 /* Variants on the fake driver, without processes: the compiler, the device, a search space and what evaluates its points. */
-#ifndef MT_TESTS_EVALUATE_FIXTURE_H
-#define MT_TESTS_EVALUATE_FIXTURE_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/trial/evaluate.h"
 #include "tuner/space/source/macros.h"
 
 /* Everything between an .ini and an outcome. */
@@ -97,5 +96,3 @@ static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
     mt_compile_result_free(&variant);
     return st;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Finding and selecting the fake driver and compiler, which lie in lib/ beside the tests' bin/. */
-#ifndef MT_TESTS_UNIT_FAKES_H
-#define MT_TESTS_UNIT_FAKES_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,5 +42,3 @@ static inline void fakes_select_nvml(void)
     if (nvml) setenv("MSDA_TUNE_NVML", nvml, 1);
     mt_free(nvml);
 }
-
-#endif

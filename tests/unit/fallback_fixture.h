@@ -1,6 +1,5 @@
 /* A database of the toy kernel with smooth times, for the tests of what answers below an exact row. */
-#ifndef MT_TESTS_FALLBACK_FIXTURE_H
-#define MT_TESTS_FALLBACK_FIXTURE_H
+#pragma once
 
 #include "tests/unit/lookup_fixture.h"
 
@@ -67,5 +66,3 @@ static inline tunelookup_db *open_db(unsigned flags)
     ck_lookup(tunelookup_open(fixture_db, flags, &db));
     return db;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Device workers and their GPU without processes and without time: every step of theirs, and the arrival of every message, is an event, and a seed chooses which of those that may
  * happen comes next. Stands in the place of worker.c and clock.c, so that device_worker.c is led through orders of events that a real machine shows only under load. */
-#ifndef MT_TESTS_GPU_SIMULATION_H
-#define MT_TESTS_GPU_SIMULATION_H
+#pragma once
 
 #include <string.h>
 
@@ -268,5 +267,3 @@ static bool happen_any(void)
     if (count) happen(chosen_index, chosen);
     return count > 0;
 }
-
-#endif

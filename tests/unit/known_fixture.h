@@ -1,6 +1,5 @@
 /* What a store says of variants it knows, collected. */
-#ifndef MT_TESTS_KNOWN_FIXTURE_H
-#define MT_TESTS_KNOWN_FIXTURE_H
+#pragma once
 
 #include "tests/unit/store_fixture.h"
 
@@ -39,5 +38,3 @@ static inline seen known_of(mt_store *store, const mt_subject *subject, mt_reuse
     ck_ok(mt_store_known(store, subject, reuse, see_known, &all, &fixture_err));
     return all;
 }
-
-#endif

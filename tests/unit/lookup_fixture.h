@@ -1,6 +1,5 @@
 /* What the tests of libtunelookup share: a database made by the tuner's own store, and the device that asks. */
-#ifndef MT_TESTS_LOOKUP_FIXTURE_H
-#define MT_TESTS_LOOKUP_FIXTURE_H
+#pragma once
 
 #include "include/tunelookup.h"
 #include "tests/unit/store_fixture.h"
@@ -93,5 +92,3 @@ static inline const char *lookup_explain(const tunelookup_result *result)
     ck_assert_uint_eq(strlen(text), length);
     return text;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tests of merging share: parts to merge, and merging them. */
-#ifndef MT_TESTS_MERGE_FIXTURE_H
-#define MT_TESTS_MERGE_FIXTURE_H
+#pragma once
 
 #include "db/exchange/merge.h"
 #include "tests/unit/sound_fixture.h"
@@ -132,5 +131,3 @@ static inline const char *out_path(const char *name)
     snprintf(merge_out, sizeof merge_out, "%s/%s.sqlite", fixture_folder, name);
     return merge_out;
 }
-
-#endif

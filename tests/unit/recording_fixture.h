@@ -1,8 +1,7 @@
 /* Reading a recording from a file, as the tests of recordings do it. */
-#ifndef MT_TESTS_RECORDING_FIXTURE_H
-#define MT_TESTS_RECORDING_FIXTURE_H
+#pragma once
 
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tests/unit/store_fixture.h"
 #include "tuner/base/file.h"
 
@@ -16,5 +15,3 @@ static inline mt_status import_file(mt_store *store, const char *path, mt_origin
     mt_free(bytes);
     return st;
 }
-
-#endif

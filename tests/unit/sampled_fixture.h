@@ -1,6 +1,5 @@
 /* One small space twice: enumerated, and sampled because its limits are small. */
-#ifndef MT_TESTS_SAMPLED_FIXTURE_H
-#define MT_TESTS_SAMPLED_FIXTURE_H
+#pragma once
 
 #include "tests/unit/space_fixture.h"
 #include "tuner/space/points/space_internal.h"
@@ -45,5 +44,3 @@ static inline void free_pair(pair *p)
     mt_space_free(p->sampled);
     mt_spec_free(p->spec);
 }
-
-#endif

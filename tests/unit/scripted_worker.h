@@ -1,7 +1,6 @@
 /* A worker that acts out what a variant's knob DO says, in the place of worker_main.c: the coordinator's half is tested against every way
  * a worker can behave, without CUDA. The test's main() hands over when it is called as `worker`. */
-#ifndef MT_TESTS_SCRIPTED_WORKER_H
-#define MT_TESTS_SCRIPTED_WORKER_H
+#pragma once
 
 #include <fcntl.h>
 #include <signal.h>
@@ -176,5 +175,3 @@ static inline int scripted_worker(int argc, char **argv)
     mt_channel_free(&channel);
     return 0;
 }
-
-#endif

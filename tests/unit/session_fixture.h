@@ -1,6 +1,5 @@
 /* What the tests of the session share: an evaluator that lives in this process and does what the test says, and a database in a scratch folder. */
-#ifndef MT_TESTS_SESSION_FIXTURE_H
-#define MT_TESTS_SESSION_FIXTURE_H
+#pragma once
 
 #include <math.h>
 #include <signal.h>
@@ -283,5 +282,3 @@ static int64_t rows(void)
 
 static const char TEN[] = "[param A]\nvalues = 1..10\ndefault = 5\n";
 static const char HUNDRED[] = "[param A]\nvalues = 1..10\ndefault = 5\n[param B]\nvalues = 1..10\n";
-
-#endif

@@ -1,6 +1,5 @@
 /* Whether a database is sound. */
-#ifndef MT_TESTS_SOUND_FIXTURE_H
-#define MT_TESTS_SOUND_FIXTURE_H
+#pragma once
 
 #include <string.h>
 
@@ -44,5 +43,3 @@ static inline mt_status fixture_check(mt_store *store, mt_error *err)
 done:
     return st;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tests of tuner/space share: an H100, parsing text that must or must not parse, points by their text. */
-#ifndef MT_TESTS_SPACE_FIXTURE_H
-#define MT_TESTS_SPACE_FIXTURE_H
+#pragma once
 
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
@@ -92,5 +91,3 @@ static inline uint64_t pruned_by(const mt_space *space, const char *wanted, bool
     ck_abort_msg("no kind %s", wanted);
     return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the tests of db/ share: a scratch folder, a store in it, a subject and outcomes to put there. */
-#ifndef MT_TESTS_STORE_FIXTURE_H
-#define MT_TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include <math.h>
 #include <sqlite3.h>
@@ -183,5 +182,3 @@ static inline int fixture_run(const char *name, const TTest *const *tests, size_
         const TTest *const tests[] = {__VA_ARGS__};                         \
         return fixture_run(name, tests, sizeof tests / sizeof tests[0]);    \
     }
-
-#endif

@@ -1,6 +1,6 @@
 /* Every column of every table, damaged one at a time with values that no tuner writes. Whatever reads the file goes on, names the row, and the sound ones are there: listings, the report, exports,
  * merging, writing on, and the lookup library. */
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "db/row_rules.h"
 #include "reports/report.h"
 #include "tests/unit/lookup_fixture.h"

@@ -1,7 +1,7 @@
 #include "tests/unit/compile_fixture.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/compile_log.h"
-#include "tuner/gpu/nvrtc_internal.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/compile/compile_log.h"
+#include "tuner/gpu/compile/nvrtc_internal.h"
 
 static const char kernel_text[] = "extern \"C\" __global__ void k(float *x) { x[threadIdx.x] = 1; }\n";
 

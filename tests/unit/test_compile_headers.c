@@ -1,6 +1,6 @@
 /* Hints for headers: by who includes what is not there. That these are the real compiler's texts, tests/integration/check_reasons.sh holds. */
 #include "tests/unit/unit.h"
-#include "tuner/gpu/compile_headers.h"
+#include "tuner/gpu/compile/compile_headers.h"
 
 #include "tuner/base/strbuf.h"
 #include "tuner/base/toolkit.h"

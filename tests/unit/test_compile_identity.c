@@ -1,7 +1,7 @@
 /* What the real compiler reads, and whether knobs reach it. */
 #include "tests/unit/compile_fixture.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/nvrtc_internal.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/compile/nvrtc_internal.h"
 #include "tuner/space/source/macro_names.h"
 
 static mt_compile_result compile_macros(mt_nvrtc *nvrtc, const mt_source *source, const char *const *options, size_t count)

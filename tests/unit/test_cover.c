@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/cli/requests/cover.h"
+#include "tuner/cli/check/cover.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 #include "tests/unit/store_fixture.h"
 
 #include "db/exchange/gzip.h"
-#include "db/exchange/import.h"
-#include "db/exchange/recording.h"
-#include "db/exchange/recording_io.h"
+#include "db/exchange/recording/import.h"
+#include "db/exchange/recording/recording.h"
+#include "db/exchange/recording/recording_io.h"
 #include "tuner/base/file.h"
 
 static mt_import *import;

@@ -3,7 +3,7 @@
 
 #include "tests/unit/fakes.h"
 #include "tests/unit/unit.h"
-#include "tuner/gpu/api.h"
+#include "tuner/gpu/device/api.h"
 #include "tuner/gpu/dynlib.h"
 
 START_TEST(names_what_was_tried)

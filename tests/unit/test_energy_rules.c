@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/gpu/energy_rules.h"
+#include "tuner/gpu/trial/energy_rules.h"
 
 static const int64_t ms = 1000000;
 

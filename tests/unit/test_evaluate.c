@@ -8,8 +8,8 @@
 #include "tests/unit/evaluate_fixture.h"
 #include "tests/unit/fakes.h"
 #include "tests/unit/unit.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/trial/evaluate.h"
 #include "tuner/space/source/macros.h"
 
 static mt_outcome evaluate(bench *b, const char *behaviour)

@@ -2,9 +2,9 @@
 #include "tests/unit/store_fixture.h"
 
 #include "db/exchange/gzip.h"
-#include "db/exchange/import.h"
-#include "db/exchange/recording.h"
-#include "db/exchange/t4.h"
+#include "db/exchange/recording/import.h"
+#include "db/exchange/recording/recording.h"
+#include "db/exchange/recording/t4.h"
 #include "tuner/base/file.h"
 
 #define DATA TEST_DATA_DIR "/kernel_tuner/"

@@ -1,5 +1,5 @@
 #include "tests/unit/unit.h"
-#include "tuner/gpu/launch.h"
+#include "tuner/gpu/device/launch.h"
 
 static const mt_device_facts h100 = {.smem_per_sm = 233472, .smem_reserved = 1024}, rtx5090 = {.smem_per_sm = 102400, .smem_reserved = 1024};
 

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "db/store/migrate.h"
+#include "db/store/open/migrate.h"
 #include "tests/unit/merge_fixture.h"
 #include "tests/unit/sound_fixture.h"
 

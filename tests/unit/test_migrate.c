@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "db/store/migrate.h"
-#include "db/store/store_file.h"
+#include "db/store/open/migrate.h"
+#include "db/store/open/store_file.h"
 
 static mt_store *opened;
 

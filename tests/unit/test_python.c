@@ -1,5 +1,5 @@
 /* Expressions of Python: what they become, what they mean, and what is refused. */
-#include "db/exchange/python.h"
+#include "db/exchange/foreign/python.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 

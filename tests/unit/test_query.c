@@ -1,7 +1,7 @@
 /* Reading: rows come back as written, filters, summaries, hostile content. */
 #include "tests/unit/store_fixture.h"
 
-#include "db/store/device_match.h"
+#include "db/store/open/device_match.h"
 #include "db/store/measurement.h"
 
 typedef struct seen {

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <zstd.h>
 
-#include "db/store/migrate.h"
-#include "db/exchange/recording.h"
-#include "db/exchange/recording_io.h"
+#include "db/store/open/migrate.h"
+#include "db/exchange/recording/recording.h"
+#include "db/exchange/recording/recording_io.h"
 #include "tuner/base/file.h"
 
 static const mt_origin recorded = MT_ORIGIN_RECORDED;
@@ -378,30 +378,6 @@ START_TEST(numbers_behind_a_lost_line)
 }
 END_TEST
 
-/* One row of a recording of an older tool, and what is exported of it. */
-START_TEST(older_rows_are_read)
-{
-    static const struct { const char *before, *after; } cases[] = {
-        {"\"k\":\"pruned\",\"t\":\"a constraint excludes it on this shape and GPU (expressions 0123abcd)\",\"e\":3", "\"k\":\"excluded\",\"spec\":\"0123abcd\",\"e\":3"},
-        {"\"k\":\"pruned\",\"t\":\"'fits' excludes it\",\"e\":3", "\"k\":\"excluded\",\"t\":\"'fits' excludes it\",\"e\":3"},
-        {"\"k\":\"pruned\",\"e\":3", "\"k\":\"excluded\",\"e\":3"},
-        {"\"k\":\"pruned\",\"t\":\"not recorded\",\"e\":3", "\"k\":\"not_recorded\",\"e\":3"},
-        {"\"k\":\"pruned\",\"t\":\"the compiler died: SIGKILL\",\"e\":3", "\"k\":\"compiler_killed\",\"t\":\"the compiler died: SIGKILL\",\"e\":3"},
-        {"\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":0.8}", "\"library\":{\"by\":\"x\",\"ns\":4,\"r\":0.8}"},
-        {"\"k\":\"illegal\",\"t\":\"not recorded\",\"e\":3", "\"k\":\"illegal\",\"t\":\"not recorded\",\"e\":3"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[2048];
-        mt_store *store = open_memory();
-        snprintf(text, sizeof text, HEADER "{\"v\":\"A=1\",%s}\n", cases[i].before);
-        ck_ok(import_text(store, text));
-        ck_ok(mt_recording_export(store, NULL, in_folder("new.jsonl"), &fixture_err));
-        mt_store_close(store);
-        read_bytes(in_folder("new.jsonl"));
-        ck_assert_msg(strstr(bytes, cases[i].after), "%s: %s", cases[i].before, bytes);
-    }
-}
-END_TEST
-
 /* A row that holds what no tuner writes is left out and named; the others of its file are there. */
 START_TEST(bad_rows_are_left_out)
 {
@@ -576,5 +552,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, older_rows_are_read, bad_lines_are_left_out, numbers_behind_a_lost_line, bad_rows_are_left_out, several_subjects_in_a_file, failed_import_leaves_the_rest,
+FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, bad_lines_are_left_out, numbers_behind_a_lost_line, bad_rows_are_left_out, several_subjects_in_a_file, failed_import_leaves_the_rest,
              nul_bytes_are_refused, bad_members_of_line_1, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)

@@ -3,7 +3,7 @@
 #include "tests/unit/recording_fixture.h"
 
 #include "db/store/portfolio_rows.h"
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tuner/base/file.h"
 
 static const char *in_folder(const char *name)

@@ -3,7 +3,7 @@
 #include "tests/unit/fakes.h"
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/trial/evaluate.h"
 #include "tuner/space/source/semantics.h"
 
 #define BY_DEFAULT "[kernel]\nsource = k.cu\nreference = default\n" SHAPE

@@ -1,7 +1,7 @@
 /* Samples and rounds: times from 0 to 1e16 ns, whoever brings them. What else there is, is left out and named; the sound rows are there. */
 #include <zstd.h>
 
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "db/store/measurement.h"
 #include "tests/unit/merge_fixture.h"
 

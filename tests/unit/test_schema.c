@@ -2,7 +2,7 @@
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/sound_fixture.h"
 
-#include "db/store/migrate.h"
+#include "db/store/open/migrate.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 

@@ -1,5 +1,5 @@
 /* tuner/cli/sibling: how the end of a second tuner is told. This program is that tuner, too: mt_sibling_start runs the program that calls it. */
-#include "tuner/cli/requests/sibling.h"
+#include "tuner/cli/measure/sibling.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include "db/store/store_file.h"
+#include "db/store/open/store_file.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/rng.h"
 

@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
-#include "tuner/gpu/timer.h"
-#include "tuner/gpu/timing_rules.h"
+#include "tuner/gpu/device/timer.h"
+#include "tuner/gpu/trial/timing_rules.h"
 
 static const mt_timing_options options = {.interval = 0.005, .min_samples = 10, .max_samples = 200, .max_ns = 1000000000, .graph_below_ns = 10000};
 

@@ -1,7 +1,7 @@
 /* tunelookup_cuda_device against the fake driver: a program's device and the tool's are the same, and an error of the driver stays one. */
 #include "tests/unit/unit.h"
-#include "tuner/gpu/api.h"
-#include "tuner/gpu/device.h"
+#include "tuner/gpu/device/api.h"
+#include "tuner/gpu/device/device.h"
 
 #include <stdlib.h>
 #include <string.h>

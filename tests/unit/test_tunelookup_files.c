@@ -1,7 +1,7 @@
 /* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
 #include "db/lookup/lookup.h"
 #include "db/sqlite_defend.h"
-#include "db/store/migrate.h"
+#include "db/store/open/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
 #include "tuner/base/clock.h"

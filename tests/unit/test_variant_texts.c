@@ -1,5 +1,5 @@
 /* A variant's text is the kernel's own: knobs in canonical form, and those that its stored expressions know. Rows of others are left out and named, by import and merge alike, and the next winner answers. */
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tests/unit/lookup_fixture.h"
 #include "tests/unit/merge_fixture.h"
 

@@ -1,6 +1,5 @@
 /* A toy search space for the tests of search/ and run/: no kernel, just knobs. */
-#ifndef MT_TESTS_TOY_H
-#define MT_TESTS_TOY_H
+#pragma once
 
 #include <check.h>
 #include <stdio.h>
@@ -56,5 +55,3 @@ static inline mt_space *toy_space(const mt_spec *spec)
     ck_assert_msg(mt_space_create(spec, &spec->shapes[0], &facts, &space, &err) == MT_OK, "%s", err.message);
     return space;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* libcheck without its boilerplate: tests are START_TEST … END_TEST, and UNIT_MAIN lists them. UNIT_CASE_S (from CMake) is when a case is taken to hang, seconds. */
-#ifndef MT_TESTS_UNIT_H
-#define MT_TESTS_UNIT_H
+#pragma once
 
 #include <check.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
         const TTest *const tests[] = {__VA_ARGS__};                         \
         return unit_run(name, tests, sizeof tests / sizeof tests[0]);       \
     }
-
-#endif

@@ -50,6 +50,11 @@ void mt_free(void *memory)
     free(memory);
 }
 
+void mt_free_each(void *const *memory, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free(memory[i]);
+}
+
 char *mt_strndup(const char *text, size_t length)
 {
     if (!text) return NULL;

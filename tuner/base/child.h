@@ -1,7 +1,6 @@
 /* A program of somebody else's, such as a compiler, run to its end: in a process group of its own, which is killed as a whole when the time is up, and when this process ends, however that happens.
  * No shell: what the arguments hold reaches the program as it is. */
-#ifndef MT_BASE_CHILD_H
-#define MT_BASE_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ mt_status mt_child_run(const mt_child *child, mt_child_end *end, mt_error *err);
 void mt_child_end_free(mt_child_end *end); /* zeroed struct is fine */
 /* How it ended, for a person: "exit code 1", "SIGSEGV", "no end within 10 s". */
 void mt_child_describe(const mt_child *child, const mt_child_end *end, char text[64]);
-
-#endif

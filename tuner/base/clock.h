@@ -1,6 +1,5 @@
 /* Time. */
-#ifndef MT_BASE_CLOCK_H
-#define MT_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ int64_t mt_clock_thread_cpu_ns(void); /* processor time of this thread */
 /* Wall clock, for records that people read. A clock that is set before 1970 or beyond 2099 says the first or the last millisecond of these: what is stored can be read back
  * (db/row_rules.h has the same limit). It may go backwards. */
 int64_t mt_clock_unix_ms(void);
-
-#endif

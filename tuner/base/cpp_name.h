@@ -1,6 +1,5 @@
 /* Names of C++ functions, as compilers write them into logs and cubins (Itanium C++ ABI), and as people wrote them. */
-#ifndef MT_BASE_CPP_NAME_H
-#define MT_BASE_CPP_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ bool mt_cpp_name(const char *mangled, size_t length, mt_strbuf *out);
 void mt_cpp_names_in(const char *text, mt_strbuf *out);
 /* The name as an expression: an overload, ns::scale<float>(float *, int), is a pointer to it, "(void (*)(float *, int))(ns::scale<float>)", since every kernel is void. mt_free; NULL = no memory. */
 char *mt_cpp_expression(const char *name);
-
-#endif

@@ -36,24 +36,15 @@ mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **dat
         if (!bytes || used + 1 >= capacity) {
             if (bytes) capacity += capacity / 2;
             char *grown = mt_realloc(bytes, capacity, 1);
-            if (!grown) {
-                st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory after %zu bytes", name, used);
-                goto done;
-            }
+            if (!grown) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory after %zu bytes", name, used));
             bytes = grown;
         }
         ssize_t got = read(fd, bytes + used, capacity - 1 - used);
         if (got == 0) break;
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            st = fail_errno(err, name, "read");
-            goto done;
-        }
+        if (got < 0) MT_LEAVE(fail_errno(err, name, "read"));
         used += (size_t)got;
-        if (used > limit) {
-            st = MT_FAIL(err, MT_ERR_IO, "%s: larger than %zu bytes", name, limit);
-            goto done;
-        }
+        if (used > limit) MT_LEAVE(MT_FAIL(err, MT_ERR_IO, "%s: larger than %zu bytes", name, limit));
     }
     bytes[used] = '\0';
     *data = bytes;
@@ -70,10 +61,8 @@ mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err)
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer opens at once */
     if (*fd < 0) return fail_errno(err, path, "open");
     mt_status st = MT_OK;
-    if (fstat(*fd, &info) != 0)
-        st = fail_errno(err, path, "read");
-    else if (!S_ISREG(info.st_mode))
-        st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
+    if (fstat(*fd, &info) != 0) st = fail_errno(err, path, "read");
+    else if (!S_ISREG(info.st_mode)) st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
     if (st == MT_OK) return MT_OK;
     close(*fd);
     *fd = -1;

@@ -1,6 +1,5 @@
 /* Files and paths. */
-#ifndef MT_BASE_FILE_H
-#define MT_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ mt_status mt_dir_make_all(const char *path, mt_error *err); /* like mkdir -p, mo
 int mt_fd_write_all(int fd, const void *data, size_t length);
 /* A memfd with close-on-exec holding the bytes, offset 0. */
 mt_status mt_memfd(const char *name, const void *data, size_t length, int *fd, mt_error *err);
-
-#endif

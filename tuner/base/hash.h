@@ -1,6 +1,5 @@
 /* Content hashing: XXH3-128 as 32 hex digits. For identity of content, not for security. */
-#ifndef MT_BASE_HASH_H
-#define MT_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ typedef struct mt_hash {
 mt_hash mt_hash_bytes(const void *bytes, size_t count);
 mt_hash mt_hash_text(const char *text);
 uint64_t mt_hash_u64(const void *bytes, size_t count, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a session's row says of the batch system's job that it ran in (column job): "slurm 4711_3". */
-#ifndef MT_BASE_JOB_H
-#define MT_BASE_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool mt_job_is_plan(const char *text);
 
 /* Writes the text, "" outside of a job. The job is the environment's (SLURM_…). */
 void mt_job_text(char text[MT_JOB_SIZE]);
-
-#endif

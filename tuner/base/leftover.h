@@ -1,7 +1,6 @@
 /* Temporary files and folders that outlive nobody: their owner holds a lock on them (flock, which the kernel gives back however the owner ends, also across hosts and PID
  * namespaces), and what is ours but not locked is a leftover of a process that was killed. */
-#ifndef MT_BASE_LEFTOVER_H
-#define MT_BASE_LEFTOVER_H
+#pragma once
 
 #include "tuner/base/status.h"
 
@@ -22,5 +21,3 @@ int mt_leftover_create_beside(const char *target, char **path);
 void mt_leftover_sweep_beside(const char *target);
 /* The same for all targets in the cache's folders <cache>/<2 hex>. */
 void mt_leftover_sweep_cache(const char *cache);
-
-#endif

@@ -1,6 +1,5 @@
 /* Lines for people on stderr. A line goes out whole (one write), so that processes do not mix theirs. */
-#ifndef MT_BASE_LOG_H
-#define MT_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ bool mt_log_has_warned(const char *line, size_t length);
 void mt_log_forget_warnings(void);
 /* Called before a line is printed, so that a progress display can clear itself; NULL = none. */
 void mt_log_set_hook(void (*before)(void *context), void *context);
-
-#endif

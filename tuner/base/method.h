@@ -1,6 +1,5 @@
 /* What is asked of an evaluation: how far it goes, and how it is timed. One numbering for the session, the protocol and the worker. */
-#ifndef MT_BASE_METHOD_H
-#define MT_BASE_METHOD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ static inline mt_method mt_method_of(uint32_t batch)
 {
     return batch == 0 ? MT_METHOD_BY_LENGTH : batch > 1 ? MT_METHOD_GRAPH : MT_METHOD_EVENTS;
 }
-
-#endif

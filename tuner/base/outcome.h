@@ -1,7 +1,6 @@
 /* How the evaluation of one variant ended, and what was measured. A variant that fails is data, never an error of the session.
  * Shared vocabulary of the device worker (which finds out), the session (which decides) and the database (which keeps it). */
-#ifndef MT_BASE_OUTCOME_H
-#define MT_BASE_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,5 +143,3 @@ typedef struct mt_outcome {
 void mt_outcome_free(mt_outcome *outcome); /* zeroed struct is fine; zeroes it */
 /* Sets kind and text (formatted), freeing an older text. */
 void mt_outcome_set(mt_outcome *outcome, mt_outcome_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,6 +1,5 @@
 /* Paths as text, and where the tool's own files lie. */
-#ifndef MT_BASE_PATH_H
-#define MT_BASE_PATH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ char *mt_path_share(void);      /* installed data: <prefix>/share/msda-tune-ship
 /* USAGE where the file or folder, which need not exist, would lie in a share/msda-tune-shipped, however it is spelled: what came with the tool is never written. All that writes what a
  * user names asks this first; the functions above do. */
 mt_status mt_path_check_writable(const char *path, mt_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Whether the limits of this process leave room for what libuv and SQLite need: where libuv gets no descriptor for its signals, or no thread, it aborts; SQLite names a file that it cannot
  * open, not the limit. */
-#ifndef MT_BASE_PROCESS_LIMITS_H
-#define MT_BASE_PROCESS_LIMITS_H
+#pragma once
 
 #include "tuner/base/status.h"
 
@@ -9,5 +8,3 @@
 mt_status mt_process_limits_check(mt_error *err);
 /* The stack alone: what every command needs, and before it calls anything that takes much of it. */
 mt_status mt_process_limits_check_stack(mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A small seeded generator (xoshiro256**, seeded by splitmix64). Never seeded from the time. */
-#ifndef MT_BASE_RNG_H
-#define MT_BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ void mt_rng_seed(mt_rng *rng, uint64_t seed);
 uint64_t mt_rng_next(mt_rng *rng);
 uint64_t mt_rng_below(mt_rng *rng, uint64_t bound); /* unbiased, bound ≥ 1 */
 double mt_rng_uniform(mt_rng *rng);                 /* [0, 1) */
-
-#endif

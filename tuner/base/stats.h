@@ -1,6 +1,5 @@
 /* Statistics on samples: pure functions. */
-#ifndef MT_BASE_STATS_H
-#define MT_BASE_STATS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ double mt_stats_stddev(const double *samples, size_t count); /* n−1; 0 for cou
 /* Distribution-free confidence interval of the median from order statistics (binomial), coverage ≥ confidence where count allows
  * it (count ≥ 6 for 95 %), else [min, max]. */
 void mt_stats_median_interval(const double *sorted, size_t count, double confidence, double *low, double *high);
-
-#endif

@@ -5,8 +5,7 @@
  *   - an environment's or user's error is an mt_status plus an mt_error, written once, where it happens;
  *   - a candidate kernel that fails is an mt_outcome (tuner/base/outcome.h), i.e. data.
  */
-#ifndef MT_BASE_STATUS_H
-#define MT_BASE_STATUS_H
+#pragma once
 
 /* name, process exit code */
 #define MT_STATUS_MAP(X)                \
@@ -58,5 +57,5 @@ mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, .
         st = (call);              \
         if (st != MT_OK) goto done; \
     } while (0)
-
-#endif
+/* In the same place: ends the function with this status. */
+#define MT_LEAVE(status) do { st = (status); goto done; } while (0)

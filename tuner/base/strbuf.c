@@ -54,8 +54,7 @@ void mt_strbuf_addv(mt_strbuf *buf, const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    if (length < 0)
-        buf->failed = true;
+    if (length < 0) buf->failed = true;
     else if (reserve(buf, (size_t)length)) {
         vsnprintf(buf->text + buf->length, (size_t)length + 1, format, again);
         buf->length += (size_t)length;
@@ -81,10 +80,8 @@ static void add_json_ascii(mt_strbuf *buf, char c)
             return;
         }
     }
-    if ((unsigned char)c < 0x20 || c == 0x7f)
-        mt_strbuf_addf(buf, "\\u%04x", (unsigned)c);
-    else
-        mt_strbuf_add_char(buf, c);
+    if ((unsigned char)c < 0x20 || c == 0x7f) mt_strbuf_addf(buf, "\\u%04x", (unsigned)c);
+    else mt_strbuf_add_char(buf, c);
 }
 
 void mt_strbuf_add_json(mt_strbuf *buf, const char *text)
@@ -94,10 +91,8 @@ void mt_strbuf_add_json(mt_strbuf *buf, const char *text)
     while (left) {
         size_t length;
         bool is_shown = mt_text_is_shown(text, left, &length);
-        if ((unsigned char)*text < 0x80)
-            add_json_ascii(buf, *text);
-        else if (is_shown)
-            mt_strbuf_add_bytes(buf, text, length);
+        if ((unsigned char)*text < 0x80) add_json_ascii(buf, *text);
+        else if (is_shown) mt_strbuf_add_bytes(buf, text, length);
         else if (length > 1) /* JSON is printed on terminals too */
             mt_strbuf_addf(buf, "\\u%04x", (unsigned)mt_text_code_point(text, length));
         else

@@ -1,7 +1,6 @@
 /* Growing text. The only place that grows strings. A failed allocation makes the buffer `failed` for good; later adds are no-ops,
  * so that a caller checks once at the end. */
-#ifndef MT_BASE_STRBUF_H
-#define MT_BASE_STRBUF_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ const char *mt_strbuf_text(const mt_strbuf *buf); /* never NULL; "" when empty o
 char *mt_strbuf_take(mt_strbuf *buf);             /* ownership to the caller (mt_free), NULL if failed; the buffer is empty after */
 void mt_strbuf_clear(mt_strbuf *buf);             /* length 0, memory kept */
 void mt_strbuf_free(mt_strbuf *buf);
-
-#endif

@@ -196,8 +196,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
         for (size_t j = 1; j <= b_length; j++) {
             bool same = alike(a[i - 1]) == alike(b[j - 1]);
             row[j] = min2(min2(last[j] + 1, row[j - 1] + 1), last[j - 1] + !same);
-            if (i > 1 && j > 1 && alike(a[i - 1]) == alike(b[j - 2]) && alike(a[i - 2]) == alike(b[j - 1]))
-                row[j] = min2(row[j], before[j - 2] + 1);
+            if (i > 1 && j > 1 && alike(a[i - 1]) == alike(b[j - 2]) && alike(a[i - 2]) == alike(b[j - 1])) row[j] = min2(row[j], before[j - 2] + 1);
         }
         size_t *reused = before;
         before = last;

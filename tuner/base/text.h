@@ -1,6 +1,5 @@
 /* Small helpers on text: numbers, trimming, similarity. Locale-independent. */
-#ifndef MT_BASE_TEXT_H
-#define MT_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ int mt_text_decimals(double us);
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
 /* Behind a string or character literal of C that starts at `at`; an unclosed one ends with its line. */
 const char *mt_text_literal_end(const char *at);
-
-#endif

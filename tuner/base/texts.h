@@ -1,6 +1,5 @@
 /* A growing list of texts that it owns. */
-#ifndef MT_BASE_TEXTS_H
-#define MT_BASE_TEXTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ mt_status mt_texts_add(mt_texts *texts, const char *text, mt_error *err); /* a c
 mt_status mt_texts_take(mt_texts *texts, char *text, mt_error *err);      /* the text itself, also on failure; NULL is NO_MEMORY */
 mt_status mt_texts_add_once(mt_texts *texts, const char *text, mt_error *err); /* unless it is there */
 void mt_texts_free(mt_texts *texts);
-
-#endif

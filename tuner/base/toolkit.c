@@ -6,7 +6,7 @@
 
 #include "tuner/base/log.h"
 
-/* What compiling asks such a folder for (tuner/gpu/nvrtc.c), in a toolkit's or a wheel's layout. */
+/* What compiling asks such a folder for (tuner/gpu/compile/nvrtc.c), in a toolkit's or a wheel's layout. */
 static const char *const header_parts[] = {"include/cuda_fp16.h", "targets/*/include/cuda_fp16.h"}, *const nvrtc_parts[] = {"lib64/libnvrtc.so*", "lib/libnvrtc.so*", "targets/*/lib/libnvrtc.so*"};
 enum { HEADER_PARTS = sizeof header_parts / sizeof *header_parts, NVRTC_PARTS = sizeof nvrtc_parts / sizeof *nvrtc_parts };
 

@@ -1,6 +1,5 @@
 /* What compiling needs of the CUDA Toolkit, in the words of every message that says it is not there. */
-#ifndef MT_BASE_TOOLKIT_H
-#define MT_BASE_TOOLKIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool mt_toolkit_has_nvrtc(void);
 void mt_toolkit_ignored(mt_strbuf *text);
 /* The same as a warning, once in a process. For the thread that starts compile workers. */
 void mt_toolkit_warn_ignored(void);
-
-#endif

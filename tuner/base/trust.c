@@ -46,14 +46,11 @@ mt_status mt_trust_read(const char *path, size_t max_bytes, char **data, size_t 
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
     if (fd < 0) return MT_FAIL(err, errno == ENOENT ? MT_ERR_NOT_FOUND : MT_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     mt_status st = MT_OK;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
     else if (!is_trusted(info.st_uid))
         st = MT_FAIL(err, MT_ERR_IO, "%s: belongs to user %ld, neither to root nor to user %ld", path, (long)info.st_uid, (long)geteuid());
-    else if (info.st_mode & S_IWOTH)
-        st = MT_FAIL(err, MT_ERR_IO, "%s: everybody may write it (mode %03o)", path, (unsigned)(info.st_mode & 0777));
-    else
-        st = mt_file_read_fd(fd, max_bytes, path, data, length, err);
+    else if (info.st_mode & S_IWOTH) st = MT_FAIL(err, MT_ERR_IO, "%s: everybody may write it (mode %03o)", path, (unsigned)(info.st_mode & 0777));
+    else st = mt_file_read_fd(fd, max_bytes, path, data, length, err);
     close(fd);
     return st;
 }

@@ -1,6 +1,5 @@
 /* Whose files are believed: what is run on the GPU must have been written by root or by this user. The same rule as the library's for databases (docs/security.md). */
-#ifndef MT_BASE_TRUST_H
-#define MT_BASE_TRUST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
 mt_status mt_trust_folder(const char *path, mt_error *err);
 /* Reads a regular file, never through a link, of root or of this user, that no one else may write. As mt_file_read otherwise. */
 mt_status mt_trust_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A command of the tool: one file cmd_<name>.c exports one const struct mt_cmd_<name>, listed in commands.def. */
-#ifndef MT_CLI_COMMAND_H
-#define MT_CLI_COMMAND_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/cli/options.h"
@@ -38,5 +37,3 @@ mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_er
 void mt_command_line(const char *name, const mt_arguments *arguments, mt_strbuf *line);
 /* Prints the page of a command, or with NULL the overview, on stdout. */
 void mt_command_help(const mt_command *command);
-
-#endif

@@ -20,10 +20,8 @@ static mt_status flush_output(mt_status st, mt_error *err)
 static int finish(mt_status st, mt_error *err)
 {
     st = flush_output(st, err);
-    if (st == MT_ERR_INTERRUPTED)
-        mt_log_info("%s", err->message);
-    else if (st != MT_OK)
-        mt_log_error("%s", err->message);
+    if (st == MT_ERR_INTERRUPTED) mt_log_info("%s", err->message);
+    else if (st != MT_OK) mt_log_error("%s", err->message);
     return mt_status_exit_code(st);
 }
 

@@ -203,10 +203,8 @@ static void print_option(const mt_option *o)
     char letter[8] = "    ";
     if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "", o->value ? o->value : "");
-    if (strlen(left) + 1 > HELP_COLUMN)
-        printf("%s\n%*s", left, HELP_COLUMN, "");
-    else
-        printf("%-*s", HELP_COLUMN, left);
+    if (strlen(left) + 1 > HELP_COLUMN) printf("%s\n%*s", left, HELP_COLUMN, "");
+    else printf("%-*s", HELP_COLUMN, left);
     print_help_lines(o->help, HELP_COLUMN);
 }
 

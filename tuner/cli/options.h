@@ -1,6 +1,5 @@
 /* Command-line options by table: parsing, checking, "did you mean" and the help text all come from one list per command. */
-#ifndef MT_CLI_OPTIONS_H
-#define MT_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ const mt_option *mt_option_find(const mt_option *options, const char *word, cons
 void mt_option_free(const mt_option *options, void *values, mt_parsed *parsed);
 /* The "Options:" lines on stdout, mt_option_of_all last. */
 void mt_option_print(const mt_option *options);
-
-#endif

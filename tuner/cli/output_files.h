@@ -1,6 +1,5 @@
 /* What a command writes must be no file that it reads, no database, and nothing that came with the tool. */
-#ifndef MT_CLI_OUTPUT_FILES_H
-#define MT_CLI_OUTPUT_FILES_H
+#pragma once
 
 #include "tuner/cli/options.h"
 
@@ -8,5 +7,3 @@
  * a search space with its source: the same file under any name), another output, an SQLite database, of an MT_OPTION_PAGE no regular file, or lies in a share/msda-tune-shipped or in a file system of the kernel's. The database of an MT_OPTION_DATABASE may be there, and must be none of the options' inputs. Inputs that cannot be read are
  * left to the command. `command` stands in messages; `values` and *parsed as filled by mt_option_parse. */
 mt_status mt_output_files_check(const char *command, const mt_option *options, const void *values, const mt_parsed *parsed, mt_error *err);
-
-#endif

@@ -93,10 +93,7 @@ mt_status mt_share_recordings(const char *given, mt_store **store, mt_error *err
     char *path = NULL;
     mt_status st = MT_OK;
     if (!given) MT_TRY(mt_share_file("recordings.sqlite", &path, err));
-    if (path && !mt_file_exists(path)) {
-        st = MT_FAIL(err, MT_ERR_NO_GPU, "no recordings came with this build (%s is missing)", path);
-        goto done;
-    }
+    if (path && !mt_file_exists(path)) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_GPU, "no recordings came with this build (%s is missing)", path));
     MT_TRY(mt_store_open(given ? given : path, MT_STORE_READ_ONLY, store, err));
 done:
     mt_free(path);

@@ -1,7 +1,6 @@
 /* Data that came with the tool: search spaces, kernels, facts of known GPUs, recordings. Found beside the executable, so that a build folder and an
  * installed tree work alike. */
-#ifndef MT_CLI_SHARE_H
-#define MT_CLI_SHARE_H
+#pragma once
 
 #include "db/store/store.h"
 #include "tuner/base/status.h"
@@ -26,5 +25,3 @@ void mt_share_open_own_recordings(bool tells, mt_store **store);
 /* Adds where the kernel was recorded, the newest kind of GPU first, and the option that replays that one; or that it was recorded nowhere. Whatever happens. given: as of mt_share_recordings. */
 /* kernel NULL: of any kernel. */
 void mt_share_recorded_hint(const char *given, const char *kernel, mt_strbuf *text);
-
-#endif

@@ -220,10 +220,7 @@ mt_status mt_cluster_folder_claim(mt_cluster_plan *plan, bool replaces, mt_error
     plan->id[0] = '\0';
     mt_cluster_plan_table(plan, &now);
     MT_TRY(read_text(plan->folder, "plan.tsv", &old, err));
-    if (now.failed) {
-        st = mt_no_memory("slurm", err);
-        goto done;
-    }
+    if (now.failed) MT_LEAVE(mt_no_memory("slurm", err));
     bool is_same = old && strcmp(without_id(old), mt_strbuf_text(&now)) == 0;
     if (is_same) read_id(old, plan->id);
     if (!*plan->id) new_id(plan, &now, plan->id);

@@ -1,6 +1,5 @@
 /* Whose folder it is: parts of one plan must not be taken for those of another. */
-#ifndef MT_CLUSTER_FOLDER_H
-#define MT_CLUSTER_FOLDER_H
+#pragma once
 
 #include "tuner/cluster/scripts.h"
 
@@ -9,5 +8,3 @@
  * result, no submitted job), that one's scripts are removed. USAGE error where it has begun, unless `replaces`: then scripts and results are moved into old-N in the folder. USAGE error in that case
  * while jobs of it wait or run, as far as squeue tells. Files of others, and template.sh, stay as they are. */
 mt_status mt_cluster_folder_claim(mt_cluster_plan *plan, bool replaces, mt_error *err);
-
-#endif

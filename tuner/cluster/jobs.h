@@ -1,6 +1,5 @@
 /* What Slurm says of jobs: squeue, and sacct for those that it has forgotten. */
-#ifndef MT_CLUSTER_JOBS_H
-#define MT_CLUSTER_JOBS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void mt_cluster_jobs_free(mt_cluster_jobs *jobs);
 mt_status mt_cluster_jobs_parse(const char *text, mt_cluster_jobs *jobs, mt_error *err);
 /* Runs a program of PATH without a shell; what it prints is added to `out`. *code: its exit code; 127 = it is not there. argv ends with NULL. */
 mt_status mt_cluster_capture(const char *const *argv, mt_strbuf *out, int *code, mt_error *err);
-
-#endif

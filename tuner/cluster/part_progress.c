@@ -307,16 +307,12 @@ done:
 void mt_cluster_progress_free(mt_cluster_progress *progress)
 {
     for (size_t i = 0; i < progress->row_count; i++) {
-        mt_free(progress->rows[i].part);
-        mt_free(progress->rows[i].job);
-        mt_free(progress->rows[i].label);
+        MT_FREE_EACH(progress->rows[i].part, progress->rows[i].job, progress->rows[i].label);
     }
     for (size_t i = 0; i < progress->best_count; i++) {
         char *texts[] = {progress->bests[i].gpu, progress->bests[i].kernel, progress->bests[i].shape, progress->bests[i].workload, progress->bests[i].l2, progress->bests[i].variant};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) mt_free(texts[k]);
     }
-    mt_free(progress->rows);
-    mt_free(progress->bests);
-    mt_free(progress->stages);
+    MT_FREE_EACH(progress->rows, progress->bests, progress->stages);
     *progress = (mt_cluster_progress){0};
 }

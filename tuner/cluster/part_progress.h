@@ -1,6 +1,5 @@
 /* How far the tasks of a folder are, from its plan, from the parts that they write, and from Slurm where it is there. Nothing is written. */
-#ifndef MT_CLUSTER_PART_PROGRESS_H
-#define MT_CLUSTER_PART_PROGRESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -52,5 +51,3 @@ typedef struct mt_cluster_progress {
 /* NOT_FOUND when the folder has no plan.tsv. A part that cannot be read is told in its row. mt_cluster_progress_free in every case. */
 mt_status mt_cluster_progress_read(const char *folder, mt_cluster_progress *progress, mt_error *err);
 void mt_cluster_progress_free(mt_cluster_progress *progress);
-
-#endif

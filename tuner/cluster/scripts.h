@@ -1,7 +1,6 @@
 /* A tuning job for Slurm, as scripts in a folder: an array of tasks for each GPU type, a stage in front that compiles, jobs behind it that put together what the tasks found. Slurm places,
  * queues, retries and accounts; here is only said what is to be run. Everything that comes from outside stands quoted in the scripts. */
-#ifndef MT_CLUSTER_SCRIPTS_H
-#define MT_CLUSTER_SCRIPTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ extern const char mt_cluster_template[];
 void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out);
 /* Writes the scripts and plan.tsv into the folder; what was written there before is replaced, parts are not touched. */
 mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err);
-
-#endif

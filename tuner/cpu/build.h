@@ -1,6 +1,5 @@
 /* Programs of check --run, made by the host's C++ compiler in a private folder. */
-#ifndef MT_CPU_BUILD_H
-#define MT_CPU_BUILD_H
+#pragma once
 
 #include "tuner/base/leftover.h"
 #include "tuner/base/strbuf.h"
@@ -23,5 +22,3 @@ void mt_cpu_build_close(mt_cpu_builder *builder);
 mt_status mt_cpu_build_text(mt_cpu_builder *builder, const mt_source *source, const mt_options *options, char **text, mt_strbuf *why, mt_error *err);
 /* Makes the program NAME of such a text with its main. *is_made false: as above. */
 mt_status mt_cpu_build_program(mt_cpu_builder *builder, const char *name, const char *text, const mt_options *options, bool *is_made, mt_strbuf *why, mt_error *err);
-
-#endif

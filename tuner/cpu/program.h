@@ -1,6 +1,5 @@
 /* The C++ text that runs a plan's launches on the CPU, for behind a source: what shim/block.cuh offers, called with the plan's numbers. */
-#ifndef MT_CPU_PROGRAM_H
-#define MT_CPU_PROGRAM_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/launch/plan.h"
@@ -25,5 +24,3 @@ typedef struct mt_cpu_job {
 mt_status mt_cpu_program_reference(const mt_cpu_job *job, mt_strbuf *out, mt_error *err);
 /* Runs the variant, and compares with what the reference stored. */
 mt_status mt_cpu_program_variant(const mt_cpu_job *job, mt_strbuf *out, mt_error *err);
-
-#endif

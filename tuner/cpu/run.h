@@ -1,7 +1,6 @@
 /* A default variant and its reference, run on the CPU: `msda-tune check --run`. The sources are compiled by the host's C++ compiler for blocks of fibers (shim/block.cuh); inputs and comparisons are the
  * GPU's. No CUDA is needed. */
-#ifndef MT_CPU_RUN_H
-#define MT_CPU_RUN_H
+#pragma once
 
 #include "tuner/base/outcome.h"
 #include "tuner/space/points/space.h"
@@ -40,5 +39,3 @@ mt_status mt_cpu_size(const mt_spec *spec, const mt_shape *shape, const mt_devic
 /* MT_OK whatever comes of it; errors are of this machine or of the search space. */
 mt_status mt_cpu_run(const mt_cpu_request *request, mt_cpu_report *report, mt_error *err);
 void mt_cpu_report_free(mt_cpu_report *report); /* zeroed struct is fine */
-
-#endif

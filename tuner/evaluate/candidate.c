@@ -37,10 +37,7 @@ mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt
     if (candidate->illegal) goto done;
     candidate->per = plan.per;
     candidate->launched = launched_by(&plan);
-    if (!candidate->launched) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
-        goto done;
-    }
+    if (!candidate->launched) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory"));
     MT_TRY(mt_needs_of_variant(spec, &plan, &spec->algorithms[point.level[0]], &candidate->needs, err));
     MT_TRY(mt_options_variant(env, &candidate->options, err));
     MT_TRY(add_names(&candidate->needs, &candidate->options, err));

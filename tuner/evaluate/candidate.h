@@ -1,6 +1,5 @@
 /* What can be said of a point without compiling it: is it legal, and how is it compiled. Shared by the evaluators that compile. */
-#ifndef MT_EVALUATE_CANDIDATE_H
-#define MT_EVALUATE_CANDIDATE_H
+#pragma once
 
 #include "tuner/evaluate/needs.h"
 #include "tuner/space/source/macros.h"
@@ -23,5 +22,3 @@ mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_erro
 mt_status mt_candidate_support_options(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err);
 /* True when the reference or an input generator is a kernel that must be compiled. */
 bool mt_candidate_needs_support(const mt_spec *spec);
-
-#endif

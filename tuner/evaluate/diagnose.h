@@ -1,6 +1,5 @@
 /* --diagnose: a variant whose fault was shown runs once more under compute-sanitizer, and what that says is added to the outcome's text. */
-#ifndef MT_EVALUATE_DIAGNOSE_H
-#define MT_EVALUATE_DIAGNOSE_H
+#pragma once
 
 #include <uv.h>
 
@@ -20,5 +19,3 @@ typedef struct mt_diagnosis mt_diagnosis;
 /* `done` comes once, from the loop, unless an error is returned. */
 mt_status mt_diagnose_start(const mt_diagnose_request *request, mt_diagnosis **diagnosis, mt_error *err);
 void mt_diagnose_kill(mt_diagnosis *diagnosis); /* done follows */
-
-#endif

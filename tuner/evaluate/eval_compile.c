@@ -1,5 +1,4 @@
 /* The compile half alone: every point ends at "compiled", for a GPU that need not be there. */
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/evaluate/eval_core.h"
@@ -66,12 +65,9 @@ static void judge(const eval_compile *self, const pending *wanted, const mt_pool
 {
     const mt_compiled *compiled = result->compiled;
     mt_outcome *outcome = &event->outcome;
-    if (!compiled)
-        mt_outcome_set(outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
-    else if (!compiled->ok)
-        mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", compiled->log ? compiled->log : "");
-    else if (wanted)
-        mt_needs_check(&wanted->needs, compiled, &self->core.base.facts, outcome, &event->code);
+    if (!compiled) mt_outcome_set(outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
+    else if (!compiled->ok) mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", compiled->log ? compiled->log : "");
+    else if (wanted) mt_needs_check(&wanted->needs, compiled, &self->core.base.facts, outcome, &event->code);
 }
 
 static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result)

@@ -56,10 +56,8 @@ void mt_eval_core_take_facts(mt_eval_core *self, const char *arch)
     mt_evaluator *base = &self->base;
     base->facts.nvrtc_version = mt_pool_nvrtc_version(self->pool);
     base->headers = mt_pool_headers(self->pool);
-    if (arch)
-        snprintf(base->arch, sizeof base->arch, "%s", arch);
-    else
-        mt_facts_arch(base->facts.cc, base->arch, sizeof base->arch);
+    if (arch) snprintf(base->arch, sizeof base->arch, "%s", arch);
+    else mt_facts_arch(base->facts.cc, base->arch, sizeof base->arch);
 }
 
 static void on_tick_closed(uv_handle_t *handle)

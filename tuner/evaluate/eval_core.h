@@ -1,6 +1,5 @@
 /* What the evaluators that compile have in common, the one with GPUs (eval_worker) and the one without (eval_compile): the compile workers, the subject, the events and the tick. */
-#ifndef MT_EVALUATE_EVAL_CORE_H
-#define MT_EVALUATE_EVAL_CORE_H
+#pragma once
 
 #include "tuner/evaluate/candidate.h"
 #include "tuner/evaluate/eval_worker.h"
@@ -47,5 +46,3 @@ void mt_eval_core_note(const mt_compiled *compiled, mt_outcome *outcome);
 mt_status mt_eval_core_compile(mt_eval_core *self, mt_candidate *candidate, uint64_t trial, mt_error *err);
 void mt_eval_core_fail(mt_eval_core *self, const mt_error *error); /* the first failure counts */
 mt_status mt_eval_core_failure(const mt_eval_core *self, mt_error *err);
-
-#endif

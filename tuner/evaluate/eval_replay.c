@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/store/device_match.h"
+#include "db/store/open/device_match.h"
 #include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
@@ -102,8 +102,7 @@ static mt_status choose_device(eval_replay *self, const char *gpu, mt_error *err
     MT_TRY(mt_query_devices(self->recordings, &recorded, on_device, &search, err));
     if (search.match_count == 0)
         st = MT_FAIL(err, MT_ERR_NO_GPU, "no recording of GPU '%s'; there are: %s", gpu, search.models.length ? mt_strbuf_text(&search.models) : "none");
-    else if (search.match_count > 1)
-        st = MT_FAIL(err, MT_ERR_USAGE, "'recorded:%s' is ambiguous: %s", gpu, mt_strbuf_text(&search.matches));
+    else if (search.match_count > 1) st = MT_FAIL(err, MT_ERR_USAGE, "'recorded:%s' is ambiguous: %s", gpu, mt_strbuf_text(&search.matches));
     if (st != MT_OK) goto done;
     MT_TRY(mt_facts_from_json(search.facts_json, &self->base.facts, err));
     snprintf(self->base.facts.name, sizeof self->base.facts.name, "%s", search.name);
@@ -113,9 +112,7 @@ static mt_status choose_device(eval_replay *self, const char *gpu, mt_error *err
 done:
     mt_strbuf_free(&search.models);
     mt_strbuf_free(&search.matches);
-    mt_free(search.key);
-    mt_free(search.name);
-    mt_free(search.facts_json);
+    MT_FREE_EACH(search.key, search.name, search.facts_json);
     return st;
 }
 
@@ -227,10 +224,7 @@ static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_wo
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
     if (self->seen) tell_hidden(self, &filter, shape->name);
     else if (self->under) MT_TRY(mt_query_measurements(self->under, &filter, on_row, self, err));
-    if (!self->seen) {
-        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_l2_name(l2));
-        goto done;
-    }
+    if (!self->seen) MT_LEAVE(MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_l2_name(l2)));
     warn_of_strangers(self);
     keep_newest(self);
     self->shape = shape;
@@ -322,10 +316,8 @@ static mt_status submit(mt_evaluator *base, const mt_trial *trial, mt_error *err
     if (!row) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s is not recorded", trial->variant); /* no point of the recorded space */
     mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->id, .measured_unix_ms = row->measured_unix_ms, .launch_json = mt_strdup(row->launch_json)};
     mt_status st = copy_outcome(&row->outcome, &event.outcome, err);
-    if (st == MT_OK)
-        mt_event_queue_push(&self->events, &event);
-    else
-        mt_event_free(&event);
+    if (st == MT_OK) mt_event_queue_push(&self->events, &event);
+    else mt_event_free(&event);
     return st;
 }
 
@@ -351,9 +343,7 @@ static void destroy(mt_evaluator *base)
     free_rows(self);
     mt_free(self->rows);
     mt_event_queue_free(&self->events);
-    mt_free(self->gpu_key);
-    mt_free(self->programs);
-    mt_free(self);
+    MT_FREE_EACH(self->gpu_key, self->programs, self);
 }
 
 static const mt_evaluator_ops ops = {

@@ -1,6 +1,5 @@
 /* Answers trials from a recording: the whole tool without a GPU. */
-#ifndef MT_EVALUATE_EVAL_REPLAY_H
-#define MT_EVALUATE_EVAL_REPLAY_H
+#pragma once
 
 #include "db/store/store.h"
 #include "tuner/evaluate/evaluator.h"
@@ -10,5 +9,3 @@
 mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_spec *spec, mt_evaluator **evaluator, mt_error *err);
 /* Subjects that `recordings` lacks are answered from `under`, the shipped recordings, where these are of the same source; those that both have are told. It must outlive the evaluator; NULL is a no-op. */
 void mt_eval_replay_over(mt_evaluator *evaluator, mt_store *under);
-
-#endif

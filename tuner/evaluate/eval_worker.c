@@ -24,12 +24,9 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
     const mt_compiled *compiled = result->compiled;
     mt_error error;
     mt_status st = MT_ERR_COMPILE;
-    if (compiled && compiled->ok)
-        st = mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error);
-    else if (kind == MT_COMPILE_SUPPORT)
-        mt_attribute_compile_error(self->core.source, self->core.spec->reference_is_default, result, &error);
-    else
-        mt_error_set(&error, MT_ERR_COMPILE, "the tool's own kernels do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
+    if (compiled && compiled->ok) st = mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error);
+    else if (kind == MT_COMPILE_SUPPORT) mt_attribute_compile_error(self->core.source, self->core.spec->reference_is_default, result, &error);
+    else mt_error_set(&error, MT_ERR_COMPILE, "the tool's own kernels do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
     if (st != MT_OK) {
         mt_eval_core_fail(&self->core, &error);
         return;

@@ -1,6 +1,5 @@
 /* The real evaluator: compile workers and one device worker for each GPU, exec'ed from this executable (hidden command `worker`). */
-#ifndef MT_EVALUATE_EVAL_WORKER_H
-#define MT_EVALUATE_EVAL_WORKER_H
+#pragma once
 
 #include <uv.h>
 
@@ -47,5 +46,3 @@ mt_status mt_eval_worker_save_case(const mt_evaluator *evaluator, const char *pa
 
 /* The compile half alone, for `msda-tune check`: no device; facts and arch are given; trials end with OK (resources filled) or a compile outcome. */
 mt_status mt_eval_compile_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, const mt_device_facts *facts, mt_evaluator **evaluator, mt_error *err);
-
-#endif

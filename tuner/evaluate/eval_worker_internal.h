@@ -1,7 +1,6 @@
 /* The inside of the real evaluator: eval_worker.c (its operations, its GPUs), eval_worker_trials.c (the trials), eval_worker_start.c (its workers) and eval_worker_diagnose.c.
  * Nothing else includes this. */
-#ifndef MT_EVALUATE_EVAL_WORKER_INTERNAL_H
-#define MT_EVALUATE_EVAL_WORKER_INTERNAL_H
+#pragma once
 
 #include "tuner/worker/device_worker.h"
 #include "tuner/evaluate/diagnose.h"
@@ -108,5 +107,3 @@ mt_status mt_eval_worker_start(eval_worker *self, const eval_worker_callbacks *c
 void mt_eval_worker_look_for_library(eval_gpu *gpu);
 void mt_eval_worker_stop_others(eval_worker *self, size_t kept);
 void mt_eval_worker_stop(eval_worker *self); /* ends all workers and waits for them */
-
-#endif

@@ -7,8 +7,7 @@
  * Several GPUs of one model may share the trials. Which one a trial runs on is the caller's choice, at start; intent and result are written for each GPU by itself, so
  * that a host that goes down leaves one name for each. A GPU that is lost leaves the others going: LOST names what was started there without an end, which is
  * ready again and may be started elsewhere. When the last one is lost, next() fails. */
-#ifndef MT_EVALUATE_EVALUATOR_H
-#define MT_EVALUATE_EVALUATOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -113,5 +112,3 @@ int64_t mt_evaluator_restarts(const mt_evaluator *evaluator); /* of workers, sin
 /* The space that trials come from: all valid points, or what is recorded of them. USAGE for a spec with `points = recorded` on a real GPU. `watch` may be NULL. */
 mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, mt_l2 l2, const mt_space_watch *watch, mt_space **space,
                              mt_error *err);
-
-#endif

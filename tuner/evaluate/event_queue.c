@@ -48,10 +48,8 @@ void mt_event_queue_drop(mt_event_queue *queue, mt_event_kind kind)
     size_t kept = 0;
     for (size_t i = 0; i < queue->count; i++) {
         mt_event *event = &queue->events[queue->first + i];
-        if (event->kind == kind)
-            mt_event_free(event);
-        else
-            queue->events[queue->first + kept++] = *event;
+        if (event->kind == kind) mt_event_free(event);
+        else queue->events[queue->first + kept++] = *event;
     }
     queue->count = kept;
 }

@@ -1,6 +1,5 @@
 /* What has happened and was not yet asked for. */
-#ifndef MT_EVALUATE_EVENT_QUEUE_H
-#define MT_EVALUATE_EVENT_QUEUE_H
+#pragma once
 
 #include "tuner/evaluate/evaluator.h"
 
@@ -18,5 +17,3 @@ bool mt_event_queue_pop(mt_event_queue *queue, mt_event *event);
 void mt_event_queue_drop(mt_event_queue *queue, mt_event_kind kind);
 void mt_event_queue_free(mt_event_queue *queue);
 void mt_event_free(mt_event *event); /* zeroed struct is fine */
-
-#endif

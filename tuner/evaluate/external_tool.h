@@ -1,6 +1,5 @@
 /* Programs of others (compute-sanitizer, ncu), run on the coordinator's loop with a time limit. What they print on either stream comes back as text. */
-#ifndef MT_EVALUATE_EXTERNAL_TOOL_H
-#define MT_EVALUATE_EXTERNAL_TOOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <uv.h>
@@ -23,5 +22,3 @@ char *mt_external_tool_find(const char *name);
 mt_status mt_external_tool_start(uv_loop_t *loop, const char *const *argv, double limit_s, void (*done)(void *context, const mt_external_tool_end *end), void *context, mt_external_tool **out,
                            mt_error *err);
 void mt_external_tool_kill(mt_external_tool *outside); /* SIGKILL; done follows */
-
-#endif

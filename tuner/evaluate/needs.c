@@ -55,7 +55,7 @@ mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, const mt
     mt_status st;
     MT_TRY(make_room(needs, plan->launch_count, plan->arg_count, err));
     MT_TRY(add_launches(needs, spec, algorithm, plan, err));
-    for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/constants.c) */
+    for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/device/constants.c) */
         const mt_arg *arg = &spec->args[i];
         bool is_needed = !plan->args[i].used && !algorithm->is_yardstick;
         if (arg->constant) needs->variables[needs->variable_count++] = (mt_needed_variable){arg->constant, is_needed ? arg->name : NULL, plan->args[i].tensor.bytes};
@@ -181,8 +181,7 @@ static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size
 static void check_variable(const mt_needed_variable *variable, const char *cubin, size_t bytes, mt_strbuf *why)
 {
     int64_t found = mt_variable_bytes(cubin, bytes, mt_cubin_symbol(cubin, bytes, variable->name));
-    if (found == 0 && variable->input)
-        mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", variable->name, variable->input);
+    if (found == 0 && variable->input) mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", variable->name, variable->input);
     else if (found > 0 && (uint64_t)found < variable->bytes)
         mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", variable->name, (long long)found, (unsigned long long)variable->bytes);
 }

@@ -1,6 +1,5 @@
 /* What compiled code must have for the launches that take it: kernels with these parameters that a block of these threads may run, variables of these sizes. The driver would find out, but needs a GPU. */
-#ifndef MT_EVALUATE_NEEDS_H
-#define MT_EVALUATE_NEEDS_H
+#pragma once
 
 #include "tuner/base/outcome.h"
 #include "tuner/worker/proto.h"
@@ -36,5 +35,3 @@ void mt_needs_free(mt_needs *needs); /* zeroed struct is fine; zeroes it */
 /* The first need that code which compiled does not meet: the outcome is a compile error then, or illegal where it is a limit of the device; else it stays, as where log and cubin do not tell.
  * *code: of all that the launches can run and read, "" where it can't be told; NULL = nobody asks. */
 void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, const mt_device_facts *facts, mt_outcome *outcome, mt_hash *code);
-
-#endif

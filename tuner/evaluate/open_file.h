@@ -1,6 +1,5 @@
 /* A file that other processes are to read by its path, also after somebody has removed it: the path they are told leads to a descriptor of ours. */
-#ifndef MT_EVALUATE_OPEN_FILE_H
-#define MT_EVALUATE_OPEN_FILE_H
+#pragma once
 
 #include <limits.h>
 
@@ -14,5 +13,3 @@ typedef struct mt_open_file {
 /* In the place of what was kept before. NOT_FOUND when it is gone already. */
 mt_status mt_open_file_open(mt_open_file *kept, const char *path, mt_error *err);
 void mt_open_file_close(mt_open_file *kept); /* none is a no-op */
-
-#endif

@@ -1,6 +1,5 @@
 /* Opening libraries at run time: libcuda, NVRTC, NVML. */
-#ifndef MT_GPU_DYNLIB_H
-#define MT_GPU_DYNLIB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ typedef struct mt_dynlib_symbol {
 /* Fills the targets by dlsym; returns the first required name that is missing, or NULL when all are there. */
 const char *mt_dynlib_symbols(void *handle, const mt_dynlib_symbol *symbols, size_t count);
 void mt_dynlib_close(void *handle); /* NULL is a no-op */
-
-#endif

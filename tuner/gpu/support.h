@@ -1,7 +1,6 @@
 /* What the tool's own kernels (support.cu) and the host share: results in device memory and lists passed by value. Plain C that NVRTC
  * and the host compiler lay out alike; NVRTC has no <stdint.h>. */
-#ifndef MT_GPU_SUPPORT_H
-#define MT_GPU_SUPPORT_H
+#pragma once
 
 #ifdef __CUDACC_RTC__
 typedef unsigned char mt_u8;
@@ -62,5 +61,3 @@ typedef struct mt_stamp {
     mt_u64 clock, time_ns;
     mt_u64 ticket; /* the stamp is of this sample */
 } mt_stamp;
-
-#endif

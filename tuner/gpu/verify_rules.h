@@ -1,6 +1,5 @@
 /* What a comparison means: pure functions, no device. */
-#ifndef MT_GPU_VERIFY_RULES_H
-#define MT_GPU_VERIFY_RULES_H
+#pragma once
 
 #include "tuner/base/outcome.h"
 #include "tuner/base/strbuf.h"
@@ -34,5 +33,3 @@ void mt_verify_element(const mt_plan_tensor *tensor, uint64_t index, mt_strbuf *
 uint64_t mt_verify_poison_bits(mt_dtype dtype, unsigned pass);
 /* Where a damaged guard byte lies: "wrote past its end, from byte +4". front: the band before the data, of `band_bytes`. */
 void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes, uint64_t first, size_t element_bytes, mt_strbuf *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* What an untuned shape is answered with: how it chooses among the variants that were measured, and how well that is expected to go. Fitted on slowdowns that were measured, and judged by
  * holding tuned shapes out. Which few variants do well everywhere is told too. Pure, deterministic. The rule itself, as the lookup library follows it, is db/rule.h. */
-#ifndef MT_PREDICTOR_PREDICTOR_H
-#define MT_PREDICTOR_PREDICTOR_H
+#pragma once
 
 #include "db/rule.h"
 #include "tuner/base/status.h"
@@ -66,5 +65,3 @@ typedef struct mt_predictor_evaluation {
 } mt_predictor_evaluation;
 /* trials[shape_count]. With each shape all of its family are left out: family[shape_count], equal numbers; NULL = each shape alone. */
 mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of tuner/predictor share. */
-#ifndef MT_PREDICTOR_PREDICTOR_INTERNAL_H
-#define MT_PREDICTOR_PREDICTOR_INTERNAL_H
+#pragma once
 
 #include "tuner/predictor/predictor.h"
 
@@ -40,5 +39,3 @@ void mt_predictor_end_score(mt_predictor_score *score); /* the sum becomes the m
 typedef struct mt_predictor_point { double distance, value; } mt_predictor_point;
 void mt_predictor_fit_mean(mt_predictor_point *points, size_t count, mt_rule_curve *curve);
 bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double quantile, mt_rule_curve *curve);
-
-#endif

@@ -115,10 +115,7 @@ static mt_status store(mt_store *to, const mt_predictor_table *table, const mt_p
     char *json = rule_json(table, predictor);
     parts p = {mt_alloc(table->subject_count + 1, sizeof *p.subjects), mt_alloc(table->variant_count + 1, sizeof *p.variants),
                mt_alloc(table->subject_count * table->variant_count + 1, sizeof *p.cells)};
-    if (!json || !p.subjects || !p.variants || !p.cells) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-        goto done;
-    }
+    if (!json || !p.subjects || !p.variants || !p.cells) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory"));
     const mt_predictor_score *score = &predictor->score;
     mt_portfolio portfolio = {
         .row = {.is_asked = is_asked, .is_exact = predictor->is_exact, .max_count = (int64_t)options->max, .unserved_count = (int64_t)predictor->unserved, .held_out_count = (int64_t)score->count,
@@ -128,10 +125,7 @@ static mt_status store(mt_store *to, const mt_predictor_table *table, const mt_p
     portfolio.cell_count = fill_parts(table, predictor, &p);
     st = mt_store_portfolio(to, &table->group, &portfolio, err);
 done:
-    mt_free(json);
-    mt_free(p.subjects);
-    mt_free(p.variants);
-    mt_free(p.cells);
+    MT_FREE_EACH(json, p.subjects, p.variants, p.cells);
     return st;
 }
 
@@ -151,14 +145,8 @@ mt_status mt_predictor_refresh(mt_store *to, const mt_portfolio_group *group, co
     mt_error why;
     st = mt_predictor_table_load(to, group, options.within, &table, &why);
     bool has_none = st == MT_OK ? table.shape_count == 0 : st == MT_ERR_UNSUPPORTED && !asked; /* shapes without values, as imports have: nothing to compare */
-    if (st != MT_OK && !has_none) {
-        st = MT_FAIL(err, st, "%s", why.message);
-        goto done;
-    }
-    if (has_none) {
-        st = mt_store_portfolio(to, group, NULL, err);
-        goto done;
-    }
+    if (st != MT_OK && !has_none) MT_LEAVE(MT_FAIL(err, st, "%s", why.message));
+    if (has_none) MT_LEAVE(mt_store_portfolio(to, group, NULL, err));
     MT_TRY(mt_predictor_build(&table.data, NULL, &options, predictor, err));
     st = store(to, &table, &options, was_asked, predictor, err);
 done:

@@ -35,9 +35,7 @@ typedef struct loading {
 
 static void free_subject(mt_predictor_subject *subject)
 {
-    mt_free(subject->workload);
-    mt_free(subject->workload_key);
-    mt_free(subject->default_variant);
+    MT_FREE_EACH(subject->workload, subject->workload_key, subject->default_variant);
 }
 
 static double default_slowdown(const mt_portfolio_subject *row)
@@ -293,19 +291,13 @@ mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *gro
     loading l = {.table = table};
     *table = (mt_predictor_table){.group = *group};
     MT_TRY(mt_query_portfolio_subjects(store, group, on_subject, &l, err));
-    if (table->misfits && !table->shape_count) {
-        st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: %s", table->misfit);
-        goto done;
-    }
+    if (table->misfits && !table->shape_count) MT_LEAVE(MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: %s", table->misfit));
     if (table->misfits) mt_log_warn("portfolio: %zu tuned shape%s left out: %s", table->misfits, table->misfits == 1 ? " is" : "s are", table->misfit);
     for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, group, table->subjects[l.subject].id, on_time, &l, err));
     if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
     MT_TRY(choose_columns(&l, within, err));
     table->cells = mt_alloc(table->subject_count * table->variant_count + 1, sizeof *table->cells);
-    if (!table->cells) {
-        st = mt_no_memory("portfolio", err);
-        goto done;
-    }
+    if (!table->cells) MT_LEAVE(mt_no_memory("portfolio", err));
     fill_cells(&l);
     MT_TRY(make_data(table, err));
     MT_TRY(find_costs(store, table, err));
@@ -322,10 +314,7 @@ void mt_predictor_table_free(mt_predictor_table *table)
         mt_free(table->shape_keys[i]);
         mt_free(table->shape_names[i]);
     }
-    mt_free(table->subjects);
-    mt_free(table->cells);
-    mt_free(table->work);
-    mt_free(table->kinds);
+    MT_FREE_EACH(table->subjects, table->cells, table->work, table->kinds);
     const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.cost};
     for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);
     *table = (mt_predictor_table){0};

@@ -1,6 +1,5 @@
 /* The measurements of one group (kernel, GPU, cache state, origin) as a predictor's data, and the predictor kept in the database. */
-#ifndef MT_PREDICTOR_TABLE_H
-#define MT_PREDICTOR_TABLE_H
+#pragma once
 
 #include "db/store/portfolio_rows.h"
 #include "tuner/predictor/predictor.h"
@@ -51,5 +50,3 @@ mt_status mt_predictor_refresh_all(mt_store *store, mt_error *err);
 mt_status mt_predictor_families(const mt_predictor_table *table, const char *names, size_t family[MT_RULE_SHAPES], mt_error *err);
 /* "H.sum" for a feature. */
 void mt_predictor_feature_name(const mt_predictor_table *table, size_t feature, char *out, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a kernel's stored cost model says of stored shapes and variants. Computed by the library's own code, so that what the tuner stores is what the library would find. */
-#ifndef MT_PREDICTOR_TIMES_H
-#define MT_PREDICTOR_TIMES_H
+#pragma once
 
 #include "db/store/portfolio_rows.h"
 
@@ -19,5 +18,3 @@ bool mt_predictor_times_set_shape(mt_times_of *times, const char *key);
 const struct mt_lookup_variant *mt_predictor_times_variant(mt_times_of *times, const char *text);
 /* Its nanoseconds on the shape that was set, at least 1; 0 = the model has none there. */
 int64_t mt_predictor_times_at(mt_times_of *times, const struct mt_lookup_variant *variant);
-
-#endif

@@ -238,8 +238,6 @@ bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, 
         descend(&p, scales);
         apply(&p, scales, features);
     }
-    mt_free(p.parts);
-    mt_free(p.covariance);
-    mt_free(p.factor);
+    MT_FREE_EACH(p.parts, p.covariance, p.factor);
     return has_memory;
 }

@@ -1,6 +1,5 @@
 /* What the arms share: candidates and the forest's choice among them. For arms.c and second_start.c. */
-#ifndef MT_SEARCH_ARMS_H
-#define MT_SEARCH_ARMS_H
+#pragma once
 
 #include "tuner/search/model_search.h"
 
@@ -14,5 +13,3 @@ const struct mt_neighbours *mt_arms_neighbours_of(mt_model_search *search, size_
 bool mt_arms_fit_forest(mt_model_search *search);
 /* The candidate with the largest expected improvement by the forest, or with the least mean. False: there is none. */
 bool mt_arms_choose_by_forest(mt_model_search *search, size_t count, bool by_mean, mt_proposal *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the space's author believes a point takes (setup.prior): the models' mean, as far as results bear it out, and the order of the first points. */
-#ifndef MT_SEARCH_BELIEF_H
-#define MT_SEARCH_BELIEF_H
+#pragma once
 
 #include "tuner/search/features.h"
 #include "tuner/search/ledger.h"
@@ -20,5 +19,3 @@ void mt_belief_learn(mt_belief *belief, const mt_features *features, const mt_le
 double mt_belief_mean(const mt_belief *belief, const mt_features *features, float value);
 /* The next of the points that are believed to be fastest and that nobody asked for yet. */
 bool mt_belief_next(mt_belief *belief, const mt_features *features, const mt_ledger *ledger, mt_rng *rng, size_t *point);
-
-#endif

@@ -3,8 +3,7 @@
  * An ordered knob is the mean of its value's place in the order and its place on a log scale; a knob of few strings becomes one indicator a
  * string. Pairs of numeric knobs add the sum and the difference of their logs: threads per block, work per thread and aspect ratios are such
  * sums, and are what a kernel's time follows. An inactive knob is neutral (½): it moves nothing. */
-#ifndef MT_SEARCH_FEATURES_H
-#define MT_SEARCH_FEATURES_H
+#pragma once
 
 #include "tuner/base/rng.h"
 #include "tuner/space/points/space.h"
@@ -40,5 +39,3 @@ double mt_features_prior(const mt_features *features, size_t point);
 /* Writes features->count numbers. */
 void mt_features_of(const mt_features *features, size_t point, float *out);
 void mt_features_free(mt_features *features);
-
-#endif

@@ -136,11 +136,7 @@ static bool make_room(mt_forest *forest, size_t width, size_t count)
 {
     size_t room = 2 * count;
     if (count <= forest->row_capacity) return true;
-    mt_free(forest->nodes);
-    mt_free(forest->order);
-    mt_free(forest->here);
-    mt_free(forest->columns);
-    mt_free(forest->used);
+    MT_FREE_EACH(forest->nodes, forest->order, forest->here, forest->columns, forest->used);
     forest->used = mt_alloc(width, sizeof *forest->used);
     forest->nodes = mt_alloc(MT_FOREST_TREES * 2 * room, sizeof *forest->nodes);
     forest->order = mt_alloc(room, sizeof *forest->order);
@@ -198,11 +194,6 @@ void mt_forest_predict(const mt_forest *forest, const float *row, double *mean, 
 
 void mt_forest_free(mt_forest *forest)
 {
-    mt_free(forest->nodes);
-    mt_free(forest->order);
-    mt_free(forest->here);
-    mt_free(forest->columns);
-    mt_free(forest->used);
-    mt_free(forest->lacks_order);
+    MT_FREE_EACH(forest->nodes, forest->order, forest->here, forest->columns, forest->used, forest->lacks_order);
     *forest = (mt_forest){0};
 }

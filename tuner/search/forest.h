@@ -1,6 +1,5 @@
 /* Extremely randomised trees (Geurts et al. 2006): each split is the best of a few random ones. Cheap, and at home on stairs. */
-#ifndef MT_SEARCH_FOREST_H
-#define MT_SEARCH_FOREST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const dou
 /* Mean and standard deviation at one row; the forest must have been fitted. */
 void mt_forest_predict(const mt_forest *forest, const float *row, double *mean, double *deviation);
 void mt_forest_free(mt_forest *forest);
-
-#endif

@@ -1,6 +1,5 @@
 /* A plain genetic algorithm: a population of twenty, parents drawn by rank, uniform crossover, one knob in ten mutated, generations. */
 #include <math.h>
-#include <string.h>
 
 #include "tuner/search/offspring.h"
 #include "tuner/search/search_base.h"

@@ -35,20 +35,8 @@ bool mt_gp_init(mt_gp *gp, size_t width, size_t limit, size_t pool)
 
 void mt_gp_free(mt_gp *gp)
 {
-    mt_free(gp->inverse_length);
-    mt_free(gp->may_lack_order);
-    mt_free(gp->lacks_order);
-    mt_free(gp->is_optional);
-    mt_free(gp->is_unused);
-    mt_free(gp->rows);
-    mt_free(gp->factor);
-    mt_free(gp->ones);
-    mt_free(gp->centred);
-    mt_free(gp->columns);
-    mt_free(gp->whitened);
-    mt_free(gp->explained);
-    mt_free(gp->means);
-    mt_free(gp->deviations);
+    MT_FREE_EACH(gp->inverse_length, gp->may_lack_order, gp->lacks_order, gp->is_optional, gp->is_unused, gp->rows, gp->factor);
+    MT_FREE_EACH(gp->ones, gp->centred, gp->columns, gp->whitened, gp->explained, gp->means, gp->deviations);
     *gp = (mt_gp){0};
 }
 

@@ -2,8 +2,7 @@
  *
  * Factor and cross-covariances depend on the points alone, not on their targets: a point is appended when it is asked, and its target may
  * change from an expectation to the result later at no cost. Appending one point to n costs O(n · (n + pool)). Plain C, one thread. */
-#ifndef MT_SEARCH_GP_H
-#define MT_SEARCH_GP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void mt_gp_at(const mt_gp *gp, const float *row, double *scratch, double *mean, 
 /* What the kernel takes the distance of two values of feature j to be. */
 float mt_gp_distance(const mt_gp *gp, size_t feature, float a, float b);
 void mt_gp_free(mt_gp *gp);
-
-#endif

@@ -213,11 +213,6 @@ bool mt_gp_fit(mt_gp *gp, const float *rows, const double *targets, size_t count
         gp->nugget = fit.nugget;
         gp->count = 0;
     }
-    mt_free(fit.distances);
-    mt_free(fit.logs);
-    mt_free(fit.trial);
-    mt_free(fit.factor);
-    mt_free(fit.targets);
-    mt_free(fit.solved);
+    MT_FREE_EACH(fit.distances, fit.logs, fit.trial, fit.factor, fit.targets, fit.solved);
     return has_memory;
 }

@@ -1,6 +1,5 @@
 /* How a model's expectations compare with what was found, the latest results weighing most. */
-#ifndef MT_SEARCH_HINDSIGHT_H
-#define MT_SEARCH_HINDSIGHT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ void mt_hindsight_add(mt_hindsight *hindsight, double expected, double deviation
 double mt_hindsight_scale(const mt_hindsight *hindsight);
 /* Whether a constant would have been nearer to what was found, by a fifth at least: then the model chooses its points for what it got wrong. */
 bool mt_hindsight_is_misled(const mt_hindsight *hindsight);
-
-#endif

@@ -1,6 +1,5 @@
 /* A growing map from point indices to numbers, for strategies whose memory must follow what was asked, not the size of the space. */
-#ifndef MT_SEARCH_INDEX_MAP_H
-#define MT_SEARCH_INDEX_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ typedef struct mt_index_map {
 bool mt_index_map_put(mt_index_map *map, size_t key, size_t value);
 bool mt_index_map_get(const mt_index_map *map, size_t key, size_t *value); /* value may be NULL */
 void mt_index_map_free(mt_index_map *map);
-
-#endif

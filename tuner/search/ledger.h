@@ -1,6 +1,5 @@
 /* What a strategy has asked and been told: the part that all of them share. Memory follows the number of points, never the size of the space. */
-#ifndef MT_SEARCH_LEDGER_H
-#define MT_SEARCH_LEDGER_H
+#pragma once
 
 #include "tuner/search/index_map.h"
 #include "tuner/space/points/space.h"
@@ -35,5 +34,3 @@ bool mt_ledger_draw(mt_ledger *ledger, mt_rng *rng, size_t *point);
 /* Places of the best told successes, best first, ties in order of arrival. Returns how many were written (≤ capacity). */
 size_t mt_ledger_elite(const mt_ledger *ledger, size_t *places, size_t capacity);
 void mt_ledger_free(mt_ledger *ledger);
-
-#endif

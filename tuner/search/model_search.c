@@ -50,14 +50,7 @@ void mt_model_search_free(mt_model_search *search)
     mt_forest_free(&search->forest);
     mt_forest_free(&search->validity);
     mt_gp_free(&search->gp);
-    mt_free(search->points);
-    mt_free(search->rows);
-    mt_free(search->deviations);
-    mt_free(search->targets);
-    mt_free(search->gp_places);
-    mt_free(search->pool);
-    mt_free(search->stock);
-    mt_free(search->candidates);
+    MT_FREE_EACH(search->points, search->rows, search->deviations, search->targets, search->gp_places, search->pool, search->stock, search->candidates);
     for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) mt_free(search->kept[i].items);
 }
 

@@ -2,8 +2,7 @@
  *
  * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
  * Memory: 4.2 MB at most for the Gaussian process and its pool, and about 3 KB for each point asked or told (most of it trees). */
-#ifndef MT_SEARCH_MODEL_SEARCH_H
-#define MT_SEARCH_MODEL_SEARCH_H
+#pragma once
 
 #include "tuner/search/belief.h"
 #include "tuner/search/features.h"
@@ -105,5 +104,3 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out);   
 
 /* log of the expected improvement below `best` of a normal variable. */
 double mt_log_improvement(double best, double mean, double deviation);
-
-#endif

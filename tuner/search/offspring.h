@@ -1,6 +1,5 @@
 /* Children of two points: uniform crossover and mutation. */
-#ifndef MT_SEARCH_OFFSPRING_H
-#define MT_SEARCH_OFFSPRING_H
+#pragma once
 
 #include "tuner/space/points/space.h"
 
@@ -8,5 +7,3 @@
 bool mt_offspring(const mt_space *space, mt_rng *rng, size_t a, size_t b, double mutation, size_t *child);
 /* A uniform draw of a point that differs in one knob. False: there is none. */
 bool mt_random_neighbour(const mt_space *space, mt_rng *rng, size_t point, size_t *neighbour);
-
-#endif

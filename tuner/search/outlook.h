@@ -1,6 +1,5 @@
 /* What going on is expected to gain, judged by what the models promise and by what became of their promises. */
-#ifndef MT_SEARCH_OUTLOOK_H
-#define MT_SEARCH_OUTLOOK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ void mt_outlook_better(mt_outlook *outlook);                       /* the best i
 /* The share by which the best's speed is expected to grow if the search goes on; NAN: too early to say, which it is until 100 results in a row, and half of all that were told, brought
  * nothing better. */
 double mt_outlook_gain(const mt_outlook *outlook, size_t told, size_t since_better);
-
-#endif

@@ -1,6 +1,5 @@
 /* What annealing, the genetic algorithm and local search share: a ledger, draws, and one unknown point after the other. */
-#ifndef MT_SEARCH_SEARCH_BASE_H
-#define MT_SEARCH_SEARCH_BASE_H
+#pragma once
 
 #include "tuner/search/ledger.h"
 #include "tuner/search/strategy.h"
@@ -15,5 +14,3 @@ mt_status mt_search_base_create(size_t size, const mt_search_setup *setup, const
 void mt_search_base_destroy(void *state); /* as mt_strategy.destroy */
 /* As mt_strategy.ask: what `next` finds until it finds nothing. */
 size_t mt_search_base_ask(void *state, bool (*next)(void *state, size_t *point), size_t *points, size_t capacity);
-
-#endif

@@ -1,7 +1,6 @@
 /* One of several equal parts of a space, for several machines: the parts are disjoint and together are the space. Which part a point belongs to follows from space and count alone: no
  * machine needs to know of the others, and a part that is run again, wherever, is the same. */
-#ifndef MT_SEARCH_SHARD_H
-#define MT_SEARCH_SHARD_H
+#pragma once
 
 #include "tuner/space/points/space.h"
 
@@ -21,5 +20,3 @@ bool mt_shard_has(const mt_shard *shard, const mt_space *space, size_t point);
 size_t mt_shard_size(const mt_shard *shard, const mt_space *space);
 /* A search of the whole space that differs from those of the other shards. The seed itself where there is one shard. */
 uint64_t mt_shard_seed(const mt_shard *shard, uint64_t seed);
-
-#endif

@@ -4,8 +4,7 @@
  * points than wanted, or none while told results are outstanding; none with nothing outstanding means finished, unless more is told. A resumed session asks anew and
  * tells stored results as they are asked for, so that determinism alone makes it go on where it was. Other points that it knows are told without having been asked, before the first ask or at any
  * time: a strategy must accept that and not ask them again. */
-#ifndef MT_SEARCH_STRATEGY_H
-#define MT_SEARCH_STRATEGY_H
+#pragma once
 
 #include "tuner/search/features.h"
 #include "tuner/search/shard.h"
@@ -40,5 +39,3 @@ const mt_strategy *mt_strategy_at(size_t index);
 #define MT_FLAT_BELOW 0.005
 /* What "auto" means for this space and budget: exhaustive when the budget covers it, else mixed. */
 const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget);
-
-#endif

@@ -1,6 +1,5 @@
 /* Who of the finalists is tied with the fastest, and which of those is taken: pure functions of the figures. docs/measurement.md says why. */
-#ifndef MT_SESSION_FINAL_RULES_H
-#define MT_SESSION_FINAL_RULES_H
+#pragma once
 
 #include "db/store/store.h"
 
@@ -31,5 +30,3 @@ mt_energy mt_final_energy(const mt_energy *rounds, size_t count);
 void mt_final_judge_energy(mt_finalist *finalists, size_t count, mt_objective objective);
 /* The finalist that is taken. */
 size_t mt_final_pick(const mt_finalist *finalists, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* The tuning session: for each shape and workload, ask → drop known → submit → write ahead → start → store → tell. */
-#ifndef MT_SESSION_SESSION_H
-#define MT_SESSION_SESSION_H
+#pragma once
 
 #include <uv.h>
 
@@ -157,5 +156,3 @@ mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targ
  * limit is shared: each subject may take an equal part of what is left. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
  * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
-
-#endif

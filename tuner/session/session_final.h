@@ -1,6 +1,5 @@
 /* A final under way, shared by session_final.c (who takes part, the verdict) and session_final_rounds.c (the rounds). Nothing else includes this. */
-#ifndef MT_SESSION_SESSION_FINAL_H
-#define MT_SESSION_SESSION_FINAL_H
+#pragma once
 
 #include "tuner/session/final_rules.h"
 #include "tuner/session/session_internal.h"
@@ -62,5 +61,3 @@ void mt_final_choose_libraries(mt_final *final);
 mt_status mt_final_was_compared(const mt_final *final, int64_t id, bool *is_compared, mt_error *err);
 /* Stores how each finalist did against the first library and the fastest: rows of table library_comparison. Says why where there is nothing to compare with; the summary keeps that. */
 mt_status mt_final_keep_libraries(mt_final *final, mt_subject_summary *summary, mt_error *err);
-
-#endif

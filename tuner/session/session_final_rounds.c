@@ -261,12 +261,9 @@ static mt_status submit(rounds *self, lane *at, size_t which, mt_error *err)
 static bool take_round(rounds *self, lane *at)
 {
     bool is_late = self->kind != ROUNDS_BY_ENERGY && self->given >= MT_FINAL_LEAST_ROUNDS && mt_clock_now_ns() - self->began_ns > longest_ns;
-    if (self->returned_count)
-        at->round = self->returned[--self->returned_count];
-    else if (self->given < self->most && !is_late)
-        at->round = self->given++;
-    else
-        return false;
+    if (self->returned_count) at->round = self->returned[--self->returned_count];
+    else if (self->given < self->most && !is_late) at->round = self->given++;
+    else return false;
     return true;
 }
 
@@ -321,14 +318,10 @@ static mt_status advance(rounds *self, lane *at, mt_error *err)
         if (!is_there) break;
         size_t which = at->place < count ? place_at(self, turn_of(at->round, at->place, count)) : 0;
         const struct turn *turn = &at->turns[which];
-        if (at->place == count)
-            at->state = LANE_RESTS;
-        else if (turn->state == TURN_DONE || turn->state == TURN_NONE || is_out(self, which))
-            at->place++;
-        else if (turn->state == TURN_READY)
-            MT_TRY(start(self, at, which, err));
-        else
-            break;
+        if (at->place == count) at->state = LANE_RESTS;
+        else if (turn->state == TURN_DONE || turn->state == TURN_NONE || is_out(self, which)) at->place++;
+        else if (turn->state == TURN_READY) MT_TRY(start(self, at, which, err));
+        else break;
     }
 done:
     return st;

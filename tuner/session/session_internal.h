@@ -1,8 +1,7 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
  * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_drift.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
-#ifndef MT_SESSION_SESSION_INTERNAL_H
-#define MT_SESSION_SESSION_INTERNAL_H
+#pragma once
 
 #include "db/key.h"
 #include "tuner/base/strbuf.h"
@@ -195,5 +194,3 @@ mt_status mt_session_renew_predictor(mt_session *session, mt_l2 l2, mt_error *er
  * but where that is no point of `space`: then the summary has the fastest known that is one, and a warning says so. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_space *space, const mt_winner_cubin *cubin, mt_subject_summary *summary,
     char **best, mt_error *err);
-
-#endif

@@ -3,8 +3,6 @@
 #include "tuner/base/text.h"
 #include "tuner/session/session_internal.h"
 
-#include <string.h>
-
 struct plan {
     mt_session_target *targets;
     size_t count, capacity;

@@ -278,10 +278,8 @@ mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject
         if (count == 0) continue;
         st = mt_store_pruned(session->store, session->id, subject, name, why, count > INT64_MAX ? INT64_MAX : (int64_t)count, err);
     }
-    if (st == MT_OK)
-        st = mt_store_commit(session->store, err);
-    else
-        mt_store_rollback(session->store);
+    if (st == MT_OK) st = mt_store_commit(session->store, err);
+    else mt_store_rollback(session->store);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }
@@ -316,10 +314,8 @@ mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, 
     if (st != MT_OK) return st;
     st = mt_store_step(session->store, session->id, result, next_variant ? &intent : NULL, err);
     if (cause && st == MT_OK) st = mt_store_strike(session->store, subject, result->variant, cause, err);
-    if (cause && st == MT_OK)
-        st = mt_store_commit(session->store, err);
-    else if (cause)
-        mt_store_rollback(session->store);
+    if (cause && st == MT_OK) st = mt_store_commit(session->store, err);
+    else if (cause) mt_store_rollback(session->store);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }

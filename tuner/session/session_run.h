@@ -1,7 +1,6 @@
 /* One subject under way, shared by session_subject.c (setting up, the end), session_loop.c and session_replay.c (what is evaluated next) and session_trials.c (what comes of it).
  * Nothing else includes this. */
-#ifndef MT_SESSION_SESSION_RUN_H
-#define MT_SESSION_SESSION_RUN_H
+#pragma once
 
 #include "tuner/session/session_internal.h"
 #include "tuner/session/session_search.h"
@@ -112,5 +111,3 @@ mt_status mt_run_submit_drift_reference(mt_run *run, size_t device, mt_error *er
 mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err);
 bool mt_run_is_running(const mt_run *run);                            /* on any GPU */
 void mt_run_free_trials(mt_run *run);
-
-#endif

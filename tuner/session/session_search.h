@@ -2,8 +2,7 @@
  *
  * What is told while an ask is under way waits, in the order in which it came, and is handed over before the next ask. A strategy so sees one thread at a time, and the
  * same history whenever results come in the same order. Lives on one loop; only that loop's thread calls these functions. */
-#ifndef MT_SESSION_SESSION_SEARCH_H
-#define MT_SESSION_SESSION_SEARCH_H
+#pragma once
 
 #include <uv.h>
 
@@ -26,5 +25,3 @@ bool mt_search_is_busy(const mt_search *search);
 double mt_search_outlook(const mt_search *search);     /* as the strategy saw it when it was asked last; NAN: not known */
 int64_t mt_search_spent_ns(const mt_search *search); /* in the strategy */
 void mt_search_destroy(mt_search *search);           /* waits for the strategy; NULL is a no-op */
-
-#endif

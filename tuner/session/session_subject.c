@@ -305,9 +305,7 @@ static void free_run(mt_run *run)
     mt_env_free(run->believed);
     mt_history_free(&run->history);
     mt_index_map_free(&run->seen);
-    mt_free(run->best);
-    mt_free(run->shared_best);
-    mt_free(run->cubin.path);
+    MT_FREE_EACH(run->best, run->shared_best, run->cubin.path);
 }
 
 /* How the GPUs compare by the one variant that all of them were given. */

@@ -1,6 +1,5 @@
 /* Element types of tensors and scalars. */
-#ifndef MT_SPACE_DTYPE_H
-#define MT_SPACE_DTYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ bool mt_dtype_is_float(mt_dtype dtype);
 /* The bits of a float of at most 16: sign, exponent, mantissa, rounded to nearest even. has_infinity: the highest exponent is that of infinity and NaN; else all ones alone are NaN, as in fp8 e4m3. False
  * where the number is none, or above the largest. */
 bool mt_small_float(double value, int exponent_bits, int mantissa_bits, bool has_infinity, uint16_t *bits);
-
-#endif

@@ -179,10 +179,7 @@ mt_status mt_facts_load(const char *path, const char *name, mt_device_facts *fac
         }
         if (!found && is_device(section) && section_answers_to(section, name)) found = section;
     }
-    if (!found) {
-        st = unknown_device(path, name, &ini, err);
-        goto done;
-    }
+    if (!found) MT_LEAVE(unknown_device(path, name, &ini, err));
     MT_TRY(read_device(path, &ini, found, facts, err));
 done:
     mt_ini_free(&ini);

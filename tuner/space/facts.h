@@ -1,7 +1,6 @@
 /* Facts of a GPU: what expressions see as device.*, what legality is checked against, and what the database's key is made of.
  * Filled by the device worker from the driver, or read from db/devices.ini for GPUs that are not there. */
-#ifndef MT_SPACE_FACTS_H
-#define MT_SPACE_FACTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ int64_t mt_facts_value(const mt_device_facts *facts, size_t index);
 mt_status mt_facts_load(const char *path, const char *name, mt_device_facts *facts, mt_error *err);
 /* "sm_90a" for cc 90, "sm_100a", "sm_120a", else "sm_<cc>". */
 void mt_facts_arch(int64_t cc, char *out, size_t size);
-
-#endif

@@ -50,10 +50,7 @@ mt_status mt_bundle_make(const mt_spec *spec, const mt_source *source, int *fd, 
     mt_bundle bundle = {.path = spec->path, .text = spec->text, .source = *source}; /* as they were read: an editor may have saved since */
     mt_codec codec = {.mode = MT_CODEC_WRITE, .out = &bytes};
     bundle_fields(&codec, &bundle);
-    if (bytes.failed || codec.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", spec->path);
-        goto done;
-    }
+    if (bytes.failed || codec.failed) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", spec->path));
     MT_TRY(mt_memfd("msda-tune-bundle", bytes.text, bytes.length, fd, err));
 done:
     mt_strbuf_free(&bytes);

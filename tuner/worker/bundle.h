@@ -1,7 +1,6 @@
 /* What every worker inherits: the search space and its source as one memory file, read once by the coordinator, so that what was
  * hashed is what is compiled, and workers parse the very same file. */
-#ifndef MT_WORKER_BUNDLE_H
-#define MT_WORKER_BUNDLE_H
+#pragma once
 
 #include "tuner/space/source/source.h"
 
@@ -16,5 +15,3 @@ mt_status mt_bundle_make(const mt_spec *spec, const mt_source *source, int *fd, 
 /* Reads one; does not move fd's offset, which all workers share. */
 mt_status mt_bundle_open(int fd, mt_bundle *bundle, mt_error *err);
 void mt_bundle_free(mt_bundle *bundle); /* zeroed struct is fine */
-
-#endif

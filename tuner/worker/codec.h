@@ -2,8 +2,7 @@
  *
  * Little-endian, no padding. Reading is bounded: the first thing that does not fit sets `failed`, and every later step is a no-op that
  * leaves zeroes, so that a caller checks once at the end. What was read is owned (freed by a MT_CODEC_FREE walk); what is written is borrowed. */
-#ifndef MT_WORKER_CODEC_H
-#define MT_WORKER_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void mt_codec_text(mt_codec *codec, const char **text);
 void mt_codec_array(mt_codec *codec, char *array, size_t size);
 void mt_codec_texts(mt_codec *codec, const char *const **texts, uint32_t *count);
 void mt_codec_floats(mt_codec *codec, float **values, uint32_t count);
-
-#endif

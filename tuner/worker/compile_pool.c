@@ -173,10 +173,8 @@ static void on_compiled(struct slot *slot, const mt_compiled *compiled)
 static void on_message(void *context, mt_message *message)
 {
     struct slot *slot = context;
-    if (message->type == MT_MESSAGE_HELLO)
-        on_hello(slot, &message->hello);
-    else if (message->type == MT_MESSAGE_COMPILED)
-        on_compiled(slot, &message->compiled);
+    if (message->type == MT_MESSAGE_HELLO) on_hello(slot, &message->hello);
+    else if (message->type == MT_MESSAGE_COMPILED) on_compiled(slot, &message->compiled);
     pump(slot->pool);
 }
 
@@ -193,8 +191,7 @@ static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_dea
         return;
     }
     mt_strbuf text = {0};
-    if (death->is_timeout)
-        mt_strbuf_addf(&text, "compiling took longer than %g s", pool->options.limit_s);
+    if (death->is_timeout) mt_strbuf_addf(&text, "compiling took longer than %g s", pool->options.limit_s);
     else
         mt_strbuf_addf(&text, "the compiler died: %s%s", death->how, death->is_killed ? " from outside, most often for lack of memory (fewer at once: -j)" : "");
     if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
@@ -227,8 +224,7 @@ static void restart(mt_compile_pool *pool, struct slot *slot, const mt_worker_de
     mt_error error;
     if (death->is_timeout || ++pool->false_starts > MAX_FALSE_STARTS)
         mt_error_set(&error, MT_ERR_WORKER, "a compile worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
-    else if (spawn(pool, slot, &error) == MT_OK)
-        return;
+    else if (spawn(pool, slot, &error) == MT_OK) return;
     fail_pool(pool, &error);
 }
 

@@ -2,8 +2,7 @@
  *
  * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work). An order whose worker dies
  * or is killed is tried once more in another process, then ends with is_timeout, or with the death as its text. */
-#ifndef MT_WORKER_COMPILE_POOL_H
-#define MT_WORKER_COMPILE_POOL_H
+#pragma once
 
 #include <uv.h>
 
@@ -57,5 +56,3 @@ mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_e
 void mt_pool_cancel(mt_compile_pool *pool);  /* VARIANT orders: queued ones are dropped, running ones end without a report */
 void mt_pool_stop(mt_compile_pool *pool);    /* kills its workers, and nothing else may come but `destroy` */
 void mt_pool_destroy(mt_compile_pool *pool); /* kills the workers and waits for their end; NULL is a no-op */
-
-#endif

@@ -215,10 +215,8 @@ static void on_prepared(slot *at, const mt_prepared *prepared)
 {
     mt_error error;
     if (at->state != SLOT_ENTERING && at->state != SLOT_PREPARING) return;
-    if (mt_device_take_prepared(at, prepared, &error))
-        refill_slot(at->owner);
-    else
-        fail_gone(at->owner, &error);
+    if (mt_device_take_prepared(at, prepared, &error)) refill_slot(at->owner);
+    else fail_gone(at->owner, &error);
 }
 
 /* Other people's processes: what the worker counts, less ours; NVML may still show those that have just gone. */
@@ -253,8 +251,7 @@ static void on_verdict(slot *at, mt_verdict *verdict)
     mt_device_worker *self = at->owner;
     if (at != self->active || !mt_order_is_sent(&self->order) || verdict->id != self->order.id) return;
     mt_worker_deadline(at->worker, 0);
-    if (verdict->is_sticky)
-        leave(self);
+    if (verdict->is_sticky) leave(self);
     else if (self->order.state == ORDER_SUSPECT_SENT && self->incident.state == INCIDENT_OPEN)
         mt_incident_enter(&self->incident, INCIDENT_PROVEN); /* it ran there */
     if (must_repeat(self, verdict)) {
@@ -307,8 +304,7 @@ static void attribute_death(mt_device_worker *self, const mt_worker_death *death
     if (death->is_timeout)
         mt_strbuf_addf(&text, "no end within %.3g s, in stage %s%s", self->order.spared_s > 0 ? self->order.first_run_s : limit_of(self, self->order.part), mt_work_name(self->order.work),
                        self->order.spared_s > 0 ? " (its first run; the limit is 1000 times the best, at least 1 s), twice" : "");
-    else
-        mt_strbuf_addf(&text, "%s in stage %s", death->how, mt_work_name(self->order.work));
+    else mt_strbuf_addf(&text, "%s in stage %s", death->how, mt_work_name(self->order.work));
     if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
     bool may_be_held_up = death->is_timeout && self->order.spared_s > 0 && self->order.attempts < MT_WORKER_ATTEMPTS && !death->is_lost; /* a busy host may keep a process waiting for so short a limit */
     if (may_be_held_up) {

@@ -12,8 +12,7 @@
  *
  * An end that costs the process (crash, hang, fault) is told when another process has started on the GPU. When none can, the GPU is gone: `failed` comes without `done`,
  * and the variant has no end. */
-#ifndef MT_WORKER_DEVICE_WORKER_H
-#define MT_WORKER_DEVICE_WORKER_H
+#pragma once
 
 #include <uv.h>
 
@@ -54,5 +53,3 @@ void mt_device_worker_tick(mt_device_worker *worker);
 void mt_device_worker_abort(mt_device_worker *worker);
 void mt_device_worker_stop(mt_device_worker *worker); /* kills, and nothing else comes but `destroy`: several go at once so */
 void mt_device_worker_destroy(mt_device_worker *worker); /* kills and waits; NULL is a no-op */
-
-#endif

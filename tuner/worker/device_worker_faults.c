@@ -93,14 +93,10 @@ void mt_device_settle_replay(mt_device_worker *self, const mt_outcome *alone)
     outcome.text = NULL;
     bool is_shown = alone && is_damage(alone);
     outcome.guilt = is_shown ? MT_GUILT_SHOWN : MT_GUILT_NOT_REPRODUCED;
-    if (!alone)
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: could not be tried", was);
-    else if (!is_shown)
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nnot reproduced alone: ended as %s", was, mt_outcome_name(alone->kind));
-    else if (is_same)
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: same fault", was);
-    else
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: %s: %s", was, mt_outcome_name(alone->kind), alone->text ? alone->text : "");
+    if (!alone) mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: could not be tried", was);
+    else if (!is_shown) mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nnot reproduced alone: ended as %s", was, mt_outcome_name(alone->kind));
+    else if (is_same) mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: same fault", was);
+    else mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: %s: %s", was, mt_outcome_name(alone->kind), alone->text ? alone->text : "");
     mt_free(first);
     report(self, &outcome, launch_json);
 }

@@ -3,8 +3,7 @@
  *
  * Three machines, each one enum: what a process is (slot), where the order stands (order), and what became of the GPU since a process was lost (incident). Their transitions are
  * the tables of device_worker_state.c; nothing else writes a state. */
-#ifndef MT_WORKER_DEVICE_WORKER_INTERNAL_H
-#define MT_WORKER_DEVICE_WORKER_INTERNAL_H
+#pragma once
 
 #include "tuner/worker/device_worker.h"
 #include "tuner/worker/visible_gpus.h"
@@ -151,5 +150,3 @@ void mt_device_conclude(mt_device_worker *self, mt_outcome *outcome, char *launc
 void mt_device_settle_replay(mt_device_worker *self, const mt_outcome *alone);
 void mt_device_release_held(mt_device_worker *self);   /* tells the end that was held back, if there is one */
 void mt_device_drop_order(mt_device_worker *self);     /* ends it, in whichever state, without a word */
-
-#endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tuner/base/outcome_columns.h"
 #include "tuner/worker/codec.h"
 
 const char *mt_work_name(mt_work work)
@@ -127,39 +128,14 @@ static void stage_fields(mt_codec *codec, mt_stage_report *report)
     report->work = (mt_work)mt_codec_choice(codec, (uint32_t)report->work, MT_WORK_COUNT);
 }
 
-static void timing_fields(mt_codec *codec, mt_timing *timing)
-{
-    double *numbers[] = {&timing->median_ns, &timing->low_ns, &timing->high_ns, &timing->min_ns, &timing->mean_ns, &timing->stddev_ns, &timing->sm_mhz, &timing->prepare_ns};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_codec_f64(codec, numbers[i]);
-    mt_codec_u32(codec, &timing->samples);
-    mt_codec_u32(codec, &timing->dropped);
-    mt_codec_u32(codec, &timing->limited);
-    mt_codec_u32(codec, &timing->batch);
-    l2_field(codec, &timing->l2);
-}
-
-static void accuracy_fields(mt_codec *codec, mt_accuracy *accuracy)
-{
-    mt_codec_array(codec, accuracy->output, sizeof accuracy->output);
-    mt_codec_f64(codec, &accuracy->norm_error);
-    mt_codec_f64(codec, &accuracy->worst_error);
-    mt_codec_f64(codec, &accuracy->worst_relative);
-    mt_codec_u64(codec, &accuracy->worst_index);
-    mt_codec_f64(codec, &accuracy->worst_value);
-    mt_codec_f64(codec, &accuracy->worst_reference);
-    mt_codec_u64(codec, &accuracy->nan_mismatches);
-}
-
-static void resources_fields(mt_codec *codec, mt_resources *resources)
-{
-    mt_codec_u32(codec, &resources->registers);
-    mt_codec_u32(codec, &resources->spill_bytes);
-    mt_codec_u32(codec, &resources->static_smem_bytes);
-    mt_codec_u32(codec, &resources->dynamic_smem_bytes);
-    mt_codec_i32(codec, &resources->carveout_percent);
-    mt_codec_u32(codec, &resources->blocks_per_sm);
-    mt_codec_u32(codec, &resources->active_clusters);
-}
+/* A field by its type in MT_OUTCOME_COLUMNS. */
+#define FIELD_REAL(member) mt_codec_f64(codec, &(member))
+#define FIELD_U32(member) mt_codec_u32(codec, &(member))
+#define FIELD_I32(member) mt_codec_i32(codec, &(member))
+#define FIELD_I64(member) mt_codec_i64(codec, (int64_t *)&(member))
+#define FIELD_BOOL(member) mt_codec_bool(codec, &(member))
+#define FIELD_CHARS(member) mt_codec_array(codec, (member), sizeof(member))
+#define OUTCOME_FIELD(column, key, type, group, member) FIELD_##type(outcome->member);
 
 static void energy_fields(mt_codec *codec, mt_energy *energy)
 {
@@ -181,20 +157,14 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
 {
     outcome->kind = (mt_outcome_kind)mt_codec_choice(codec, (uint32_t)outcome->kind, MT_OUTCOME_KIND_COUNT);
     owned_text(codec, &outcome->text);
-    timing_fields(codec, &outcome->timing);
-    accuracy_fields(codec, &outcome->accuracy);
-    resources_fields(codec, &outcome->resources);
+    MT_OUTCOME_COLUMNS(OUTCOME_FIELD)
+    mt_codec_u32(codec, &outcome->timing.limited);
+    l2_field(codec, &outcome->timing.l2);
     mt_codec_u64(codec, &outcome->cycles.blocks);
     mt_codec_u64(codec, &outcome->cycles.min);
     mt_codec_u64(codec, &outcome->cycles.max);
     mt_codec_f64(codec, &outcome->cycles.mean);
     energy_fields(codec, &outcome->energy);
-    mt_codec_array(codec, outcome->cubin.hex, sizeof outcome->cubin.hex);
-    mt_codec_bool(codec, &outcome->cubin_cached);
-    mt_codec_i64(codec, &outcome->compile_ns);
-    mt_codec_i64(codec, &outcome->wait_ns);
-    mt_codec_i64(codec, &outcome->validate_ns);
-    mt_codec_i64(codec, &outcome->time_ns);
     mt_codec_floats(codec, &outcome->sample_ns, outcome->timing.samples);
 }
 
@@ -257,14 +227,8 @@ mt_status mt_proto_encode(const mt_message *message, mt_strbuf *out, mt_error *e
     mt_codec body = {.mode = MT_CODEC_WRITE, .out = &payload};
     message_fields(&body, &copy);
     mt_status st = MT_OK;
-    if (payload.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "worker message: out of memory");
-        goto done;
-    }
-    if (body.failed || payload.length > MT_PROTO_MAX_BYTES) {
-        st = MT_FAIL(err, MT_ERR_PROTOCOL, "worker message of %zu bytes; at most %d are allowed", payload.length, MT_PROTO_MAX_BYTES);
-        goto done;
-    }
+    if (payload.failed) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "worker message: out of memory"));
+    if (body.failed || payload.length > MT_PROTO_MAX_BYTES) MT_LEAVE(MT_FAIL(err, MT_ERR_PROTOCOL, "worker message of %zu bytes; at most %d are allowed", payload.length, MT_PROTO_MAX_BYTES));
     mt_codec head = {.mode = MT_CODEC_WRITE, .out = out};
     uint32_t magic = MT_PROTO_MAGIC, length = (uint32_t)payload.length;
     uint16_t version = MT_PROTO_VERSION, type = (uint16_t)message->type;

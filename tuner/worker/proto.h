@@ -3,8 +3,7 @@
  * Frame: magic u32, version u16, type u16, payload length u32, payload; little-endian; 1 MiB of payload at most. Cubins and inputs go by path, the
  * search space and its source by a memory file (bundle.h). An unknown magic, version, type or length, and a payload that is not exactly one record, are
  * refused: both sides are the same executable, so that a mismatch means damage. */
-#ifndef MT_WORKER_PROTO_H
-#define MT_WORKER_PROTO_H
+#pragma once
 
 #include "tuner/base/method.h"
 #include "tuner/base/outcome.h"
@@ -94,7 +93,7 @@ typedef struct mt_evaluate_order {
     mt_depth depth;
     mt_method method;
     int64_t energy_ns;            /* retime: also measure energy, in a loop of at least this long; 0 = don't */
-    const char *baseline;         /* a plugin's algorithm in the variant's place (tuner/gpu/evaluate.h); NULL = the variant */
+    const char *baseline;         /* a plugin's algorithm in the variant's place (tuner/gpu/trial/evaluate.h); NULL = the variant */
     uint32_t algorithm;
 } mt_evaluate_order;
 
@@ -155,5 +154,3 @@ mt_status mt_proto_encode(const mt_message *message, mt_strbuf *out, mt_error *e
 /* Reads the frame that bytes[count] begins with. *used = 0: not all of it is there yet (MT_OK), else its size. The message owns its texts (mt_message_free). */
 mt_status mt_proto_decode(const void *bytes, size_t count, mt_message *message, size_t *used, mt_error *err);
 void mt_message_free(mt_message *message); /* one that was decoded; zeroed struct is fine; zeroes it */
-
-#endif

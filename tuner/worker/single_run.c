@@ -27,10 +27,7 @@ mt_status mt_single_run_save(const char *path, const mt_strbuf *frame, mt_depth 
     mt_strbuf bytes = {0};
     size_t used = 0;
     MT_TRY(mt_proto_decode(frame->text, frame->length, &order, &used, err));
-    if (used == 0 || order.type != MT_MESSAGE_EVALUATE) {
-        st = MT_FAIL(err, MT_ERR_WORKER, "case: nothing was evaluated yet");
-        goto done;
-    }
+    if (used == 0 || order.type != MT_MESSAGE_EVALUATE) MT_LEAVE(MT_FAIL(err, MT_ERR_WORKER, "case: nothing was evaluated yet"));
     order.evaluate.depth = depth;
     MT_TRY(mt_proto_encode(&order, &bytes, err));
     MT_TRY(add_bundle(&bytes, bundle_fd, err));
@@ -50,10 +47,7 @@ mt_status mt_single_run_load(const char *path, mt_message *order, int *bundle_fd
     memset(order, 0, sizeof *order);
     MT_TRY(mt_file_read(path, 0, &bytes, &length, err));
     MT_TRY(mt_proto_decode(bytes, length, order, &used, err));
-    if (used == 0 || used == length || order->type != MT_MESSAGE_EVALUATE) {
-        st = MT_FAIL(err, MT_ERR_PROTOCOL, "%s: is no case of msda-tune", path);
-        goto done;
-    }
+    if (used == 0 || used == length || order->type != MT_MESSAGE_EVALUATE) MT_LEAVE(MT_FAIL(err, MT_ERR_PROTOCOL, "%s: is no case of msda-tune", path));
     MT_TRY(mt_memfd("msda-tune-bundle", bytes + used, length - used, bundle_fd, err));
 done:
     mt_free(bytes);

@@ -1,7 +1,6 @@
 /* One evaluation in a process of its own, for tools that start programs themselves (compute-sanitizer, ncu): `msda-tune worker once PARENT DEVICE CASE`. A case is a file with what a
  * device worker gets from the coordinator: one EVALUATE frame, then the bundle. */
-#ifndef MT_WORKER_SINGLE_RUN_H
-#define MT_WORKER_SINGLE_RUN_H
+#pragma once
 
 #include "tuner/worker/proto.h"
 
@@ -18,5 +17,3 @@ typedef struct mt_single_run_command {
 /* Words of the tool in front (`prefix`, NULL-terminated), then this executable as `worker once`. Texts are borrowed; free with mt_single_run_command_free. */
 mt_status mt_single_run_command_make(const char *const *prefix, int device, const char *case_path, mt_single_run_command *command, mt_error *err);
 void mt_single_run_command_free(mt_single_run_command *command);
-
-#endif

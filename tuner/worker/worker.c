@@ -82,16 +82,11 @@ static void read_log_tail(const mt_worker *worker, char tail[MT_WORKER_LOG_TAIL 
 static void describe_end(const mt_worker *worker, char *how, size_t size)
 {
     const char *name = worker->signal ? sigabbrev_np(worker->signal) : NULL;
-    if (worker->complaint[0])
-        snprintf(how, size, "it broke the protocol: %s", worker->complaint);
-    else if (worker->phase != EXITED)
-        snprintf(how, size, "it could not be killed within %d s", MT_WORKER_REAP_S);
-    else if (name)
-        snprintf(how, size, "SIG%s", name);
-    else if (worker->signal)
-        snprintf(how, size, "signal %d", worker->signal);
-    else
-        snprintf(how, size, "exit code %d", (int)worker->exit_code);
+    if (worker->complaint[0]) snprintf(how, size, "it broke the protocol: %s", worker->complaint);
+    else if (worker->phase != EXITED) snprintf(how, size, "it could not be killed within %d s", MT_WORKER_REAP_S);
+    else if (name) snprintf(how, size, "SIG%s", name);
+    else if (worker->signal) snprintf(how, size, "signal %d", worker->signal);
+    else snprintf(how, size, "exit code %d", (int)worker->exit_code);
 }
 
 static void report_gone(mt_worker *worker)
@@ -188,10 +183,8 @@ static void on_exit_status(uv_process_t *process, int64_t exit_code, int signal)
     worker->had_grace = false;
     worker->exit_code = exit_code;
     worker->signal = signal;
-    if (worker->is_drained)
-        report_gone(worker);
-    else if (!worker->is_gone)
-        start_timer(worker, 1.0);
+    if (worker->is_drained) report_gone(worker);
+    else if (!worker->is_gone) start_timer(worker, 1.0);
 }
 
 static void break_off(mt_worker *worker, const char *why)
@@ -419,10 +412,8 @@ void mt_worker_deadline(mt_worker *worker, double seconds)
     if (worker->phase != WORKING) return; /* the timer serves the end now */
     worker->had_grace = false;
     worker->left_s = 0;
-    if (seconds > 0)
-        start_slice(worker, seconds);
-    else
-        uv_timer_stop(&worker->timer);
+    if (seconds > 0) start_slice(worker, seconds);
+    else uv_timer_stop(&worker->timer);
 }
 
 double mt_worker_deadline_left(const mt_worker *worker)

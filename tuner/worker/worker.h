@@ -5,8 +5,7 @@
  *
  * Life: spawn → message* → gone. `gone` comes exactly once, last, when the process was reaped and everything it had sent was delivered,
  * or when a killed process could not be reaped within MT_WORKER_REAP_S. The handle is invalid afterwards. */
-#ifndef MT_WORKER_WORKER_H
-#define MT_WORKER_WORKER_H
+#pragma once
 
 #include <uv.h>
 
@@ -52,5 +51,3 @@ bool mt_worker_is_stopped(const mt_worker *worker);          /* by SIGSTOP and t
 int64_t mt_worker_pid(const mt_worker *worker);
 /* For tests: workers started from now on survive SIGKILL, as a process does that hangs inside the driver. */
 void mt_worker_pretend_unkillable(bool unkillable);
-
-#endif

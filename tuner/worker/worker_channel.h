@@ -1,6 +1,5 @@
 /* The worker's end of the socket: blocking, one message at a time. */
-#ifndef MT_WORKER_WORKER_CHANNEL_H
-#define MT_WORKER_WORKER_CHANNEL_H
+#pragma once
 
 #include "tuner/worker/proto.h"
 
@@ -16,5 +15,3 @@ mt_status mt_channel_send(mt_channel *channel, const mt_message *message, mt_err
 /* Waits. *closed: the coordinator is gone or has closed: exit. */
 mt_status mt_channel_receive(mt_channel *channel, mt_message *message, bool *closed, mt_error *err);
 void mt_channel_free(mt_channel *channel);
-
-#endif

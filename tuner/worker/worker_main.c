@@ -11,9 +11,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/times.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/compile_log.h"
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/compile/compile.h"
+#include "tuner/gpu/compile/compile_log.h"
+#include "tuner/gpu/trial/evaluate.h"
 #include "tuner/worker/bundle.h"
 #include "tuner/worker/single_run.h"
 #include "tuner/worker/worker.h"
@@ -408,10 +408,8 @@ static int run_once(const char *path, int ordinal)
     mt_error error = {0};
     mt_status st = evaluate_case(&self, path, ordinal, &outcome, &error);
     int code = st != MT_OK ? mt_status_exit_code(st) : outcome.kind == MT_OUTCOME_OK ? 0 : VARIANT_FAILED;
-    if (st != MT_OK)
-        fprintf(stderr, "worker: %s\n", error.message);
-    else
-        printf("outcome: %s%s%s\n", mt_outcome_name(outcome.kind), outcome.text ? ": " : "", outcome.text ? outcome.text : "");
+    if (st != MT_OK) fprintf(stderr, "worker: %s\n", error.message);
+    else printf("outcome: %s%s%s\n", mt_outcome_name(outcome.kind), outcome.text ? ": " : "", outcome.text ? outcome.text : "");
     mt_outcome_free(&outcome);
     mt_gpu_close(self.gpu);
     mt_spec_free(self.spec);

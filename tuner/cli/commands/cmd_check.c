@@ -6,21 +6,16 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
-#include "tuner/cli/output/check_json.h"
-#include "tuner/cli/requests/check_constants.h"
-#include "tuner/cli/requests/check_default.h"
-#include "tuner/cli/requests/check_files.h"
-#include "tuner/cli/requests/check_knobs.h"
-#include "tuner/cli/requests/check_model.h"
-#include "tuner/cli/requests/check_run.h"
-#include "tuner/cli/requests/check_types.h"
+#include "tuner/cli/check/check.h"
+#include "tuner/cli/check/cover.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/check_json.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/same_code.h"
-#include "tuner/cli/requests/cover.h"
+#include "tuner/cli/requests/check_run.h"
 #include "tuner/cli/requests/known_device.h"
-#include "tuner/cli/share.h"
 #include "tuner/cli/requests/requested_shapes.h"
+#include "tuner/cli/share.h"
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/space/source/idle.h"
 
@@ -262,9 +257,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
         if (table->variants && table->variants[point.level[0]].ok == 1) st = warn_of_constants(c, b, b->points[i], event.cubin_path, err);
     }
     mt_outcome_free(&event.outcome);
-    mt_free(event.launch_json);
-    mt_free(event.cubin_path);
-    mt_free(b->texts[i]);
+    MT_FREE_EACH(event.launch_json, event.cubin_path, b->texts[i]);
     b->texts[i] = NULL;
     b->done++;
     return st;

@@ -1,11 +1,10 @@
 /* msda-tune compile: the winners' code for a database that came without it, as shipped rows do. Needs NVRTC and no GPU. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/measure/compile_winners.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/requests/compile_winners.h"
 #include "tuner/cli/requests/database.h"
 
 typedef struct compile_values {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/exchange/recording.h"
-#include "db/exchange/t4.h"
+#include "db/exchange/recording/recording.h"
+#include "db/exchange/recording/t4.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"

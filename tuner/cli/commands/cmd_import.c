@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/exchange/recording.h"
+#include "db/exchange/recording/recording.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
@@ -52,10 +52,8 @@ static mt_status open_store(importing *im, mt_origin origin, mt_error *err)
 {
     mt_status st = MT_OK;
     if (im->store) return MT_OK;
-    if (origin == MT_ORIGIN_RECORDED && !im->values->db)
-        MT_TRY(mt_share_own_recordings(true, &im->path, err));
-    else
-        MT_TRY(mt_store_writable_path(im->values->db, &im->path, err));
+    if (origin == MT_ORIGIN_RECORDED && !im->values->db) MT_TRY(mt_share_own_recordings(true, &im->path, err));
+    else MT_TRY(mt_store_writable_path(im->values->db, &im->path, err));
     st = mt_store_open(im->path, MT_STORE_READ_WRITE, &im->store, err);
 done:
     return st;

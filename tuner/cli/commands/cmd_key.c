@@ -47,10 +47,8 @@ static mt_status find_kernel(const char *kernel, mt_spec **spec, mt_error *err)
         *spec = NULL;
     }
     near = mt_text_nearest(kernel, (const char *const *)names, count);
-    if (near)
-        st = MT_FAIL(err, MT_ERR_USAGE, "key: no shipped kernel '%s', did you mean '%s'?", kernel, near);
-    else
-        st = MT_FAIL(err, MT_ERR_USAGE, "key: no shipped kernel '%s'; give its search space with --space", kernel);
+    if (near) st = MT_FAIL(err, MT_ERR_USAGE, "key: no shipped kernel '%s', did you mean '%s'?", kernel, near);
+    else st = MT_FAIL(err, MT_ERR_USAGE, "key: no shipped kernel '%s'; give its search space with --space", kernel);
 done:
     for (size_t i = 0; i < count; i++) mt_free(names[i]);
     mt_free(path);

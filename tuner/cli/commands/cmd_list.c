@@ -78,10 +78,8 @@ static mt_status list_spaces(mt_error *err)
         st = mt_share_space(names.items[i], &path, err);
         if (st != MT_OK) break;
         printf("  %s\n", names.items[i]);
-        if (mt_spec_load(path, &spec, &problem) == MT_OK)
-            print_spec(spec);
-        else
-            print_wrapped("      error     ", problem.message, 16);
+        if (mt_spec_load(path, &spec, &problem) == MT_OK) print_spec(spec);
+        else print_wrapped("      error     ", problem.message, 16);
         mt_spec_free(spec);
         mt_free(path);
     }
@@ -182,10 +180,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_store *stores[2] = {0};
     mt_status st = MT_OK;
     MT_TRY(open_recordings(values->recordings, stores, err));
-    if (values->json) {
-        st = mt_list_json_print(stores, 2, err);
-        goto done;
-    }
+    if (values->json) MT_LEAVE(mt_list_json_print(stores, 2, err));
     MT_TRY(list_spaces(err));
     list_strategies();
     MT_TRY(list_recordings(stores, err));

@@ -3,8 +3,8 @@
 
 #include "db/key.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/commands/known_answer.h"
-#include "tuner/cli/commands/lookup_print.h"
+#include "tuner/cli/lookup/known_answer.h"
+#include "tuner/cli/lookup/lookup_print.h"
 
 typedef struct lookup_values {
     const char *gpu, *kernel, *shape, *workload, *space, *db;

@@ -104,9 +104,7 @@ static mt_status see_file(kernels *seen, const char *path, mt_error *err)
 static void free_kernels(kernels *seen)
 {
     for (size_t i = 0; i < seen->count; i++) {
-        mt_free(seen->items[i].name);
-        mt_free(seen->items[i].key);
-        mt_free(seen->items[i].path);
+        MT_FREE_EACH(seen->items[i].name, seen->items[i].key, seen->items[i].path);
     }
     mt_free(seen->items);
 }
@@ -213,15 +211,9 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (!arguments->operand_count && !values->files_from) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
     if (!values->into) return MT_FAIL(err, MT_ERR_USAGE, "merge: --into FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
     MT_TRY(collect(arguments, &all, err));
-    if (!(parts = mt_alloc(all.count, sizeof *parts))) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
-        goto done;
-    }
+    if (!(parts = mt_alloc(all.count, sizeof *parts))) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory"));
     MT_TRY(check_all(values, &all, parts, &count, &left_out, err));
-    if (!count) {
-        st = MT_FAIL(err, MT_ERR_DB, "%s: nothing was merged: what is wrong with the %zu files stands above", values->into, all.count);
-        goto done;
-    }
+    if (!count) MT_LEAVE(MT_FAIL(err, MT_ERR_DB, "%s: nothing was merged: what is wrong with the %zu files stands above", values->into, all.count));
     MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
     MT_TRY(merge_parts(store, values, parts, count, &left_out, err));
     if (values->seal) MT_TRY(mt_store_seal(store, err));
@@ -229,9 +221,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (left_out) st = MT_FAIL(err, MT_ERR_DB, "%s: %zu of %zu files left out: what is wrong with them stands above; the others are merged", values->into, left_out, all.count);
 done:
     mt_store_close_unused(store);
-    mt_free(parts);
-    mt_free(all.paths);
-    mt_free(all.list);
+    MT_FREE_EACH(parts, all.paths, all.list);
     return st;
 }
 

@@ -84,10 +84,7 @@ static void read_others(const char *path, const char *text, int depth, mt_strbuf
             mt_strbuf_addf(others, "%s\n", content);
             read_others(file, content, depth + 1, others);
         }
-        mt_free(content);
-        mt_free(file);
-        mt_free(word);
-        mt_free(folder);
+        MT_FREE_EACH(content, file, word, folder);
     }
 }
 

@@ -6,10 +6,10 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
-#include "tuner/cli/requests/portfolio_measure.h"
+#include "tuner/cli/measure/portfolio_measure.h"
+#include "tuner/cli/measure/sibling.h"
 #include "tuner/cli/output/portfolio_print.h"
-#include "tuner/cli/requests/sibling.h"
+#include "tuner/cli/requests/database.h"
 
 enum { DEFAULT_MAX = 8, CANDIDATES_PER_MEMBER = 3 };
 
@@ -131,10 +131,7 @@ static mt_status show(work *w, const found_group *g, mt_error *err)
     if (w->values->families) MT_TRY(mt_predictor_families(&table, w->values->families, family, err));
     const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, predictor, &w->options, w->values->families ? family : NULL, w->store};
     bool evaluates = w->values->evaluate || w->values->families;
-    if (w->values->json) {
-        st = mt_portfolio_print_json(&view, evaluates, err);
-        goto done;
-    }
+    if (w->values->json) MT_LEAVE(mt_portfolio_print_json(&view, evaluates, err));
     MT_TRY(mt_portfolio_print(&view, err));
     if (evaluates) MT_TRY(mt_portfolio_print_evaluation(&view, err));
 done:
@@ -184,10 +181,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(read_limits(&w, err));
     MT_TRY(mt_database_open_as(v->db, only_shows(v) ? MT_STORE_READ_ONLY : MT_STORE_READ_WRITE, &w.store, err));
     if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
-    if (v->measure && is_sibling) {
-        st = mt_portfolio_bench_help(w.bench, w.store, err);
-        goto done;
-    }
+    if (v->measure && is_sibling) MT_LEAVE(mt_portfolio_bench_help(w.bench, w.store, err));
     MT_TRY(find_groups(&w, err));
     if (v->json) printf("[");
     for (size_t i = 0; i < w.count; i++) {
@@ -197,9 +191,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (v->json) printf("]\n");
 done:
     for (size_t i = 0; i < w.count; i++) {
-        mt_free(w.groups[i].gpu_key);
-        mt_free(w.groups[i].kernel);
-        mt_free(w.groups[i].kernel_key);
+        MT_FREE_EACH(w.groups[i].gpu_key, w.groups[i].kernel, w.groups[i].kernel_key);
     }
     mt_free(w.groups);
     mt_portfolio_bench_close(w.bench);

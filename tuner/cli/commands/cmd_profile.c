@@ -5,10 +5,10 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
+#include "tuner/cli/measure/rerun.h"
 #include "tuner/cli/output/ncu_csv.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/requests/rerun.h"
+#include "tuner/cli/requests/database.h"
 #include "tuner/evaluate/external_tool.h"
 
 static const double NCU_S = 300;
@@ -50,10 +50,7 @@ typedef struct profiling {
 
 static void free_row(subject_row *row)
 {
-    mt_free(row->shape);
-    mt_free(row->workload);
-    mt_free(row->variant);
-    mt_free(row->launch_json);
+    MT_FREE_EACH(row->shape, row->workload, row->variant, row->launch_json);
 }
 
 static bool same_subject(const subject_row *a, const char *shape, const char *workload)
@@ -137,19 +134,13 @@ static mt_status profile_one(profiling *p, mt_store *store, const subject_row *r
     mt_ncu ncu;
     char launches[16];
     MT_TRY(mt_rerun_variant(p->rerun, row->shape, row->workload, row->variant, 0, &outcome, err));
-    if (outcome.kind != MT_OUTCOME_OK) {
-        st = MT_FAIL(err, MT_ERR_GPU, "%s: ended as %s now: %s", row->variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
-        goto done;
-    }
+    if (outcome.kind != MT_OUTCOME_OK) MT_LEAVE(MT_FAIL(err, MT_ERR_GPU, "%s: ended as %s now: %s", row->variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : ""));
     snprintf(launches, sizeof launches, "%d", kernel_filter(row->launch_json, &filter));
     const char *const prefix[] = {p->ncu, "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", outcome.timing.l2 == MT_L2_WARM ? "none" : "all",
                                   "--target-processes", "all", "--kernel-name-base", "mangled", "--kernel-name", mt_strbuf_text(&filter), "--launch-skip", launches, "--launch-count", launches,
                                   "--metrics", mt_ncu_metrics(), NULL};
     MT_TRY(mt_rerun_under(p->rerun, prefix, MT_DEPTH_RUN, NCU_S, &report, err));
-    if (report.is_timeout) {
-        st = MT_FAIL(err, MT_ERR_GPU, "ncu did not end within %g s", NCU_S);
-        goto done;
-    }
+    if (report.is_timeout) MT_LEAVE(MT_FAIL(err, MT_ERR_GPU, "ncu did not end within %g s", NCU_S));
     MT_TRY(mt_ncu_parse(report.text, &ncu, err));
     MT_TRY(store_metrics(store, row->id, &ncu, err));
     print_metrics(row, &ncu);

@@ -1,9 +1,9 @@
 /* msda-tune quarantine: the variants that are not run again, and how to forgive them. */
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/quarantine_table.h"
-#include "tuner/cli/requests/rerun.h"
+#include "tuner/cli/measure/rerun.h"
+#include "tuner/cli/output/print.h"
 
 typedef struct quarantine_values {
     mt_filter_values filter;
@@ -71,10 +71,7 @@ static mt_status lift(const quarantine_values *values, const mt_filter *filter, 
     mt_status st = MT_OK;
     lifting self = {.values = values};
     MT_TRY(mt_query_strikes(store, filter, gather, &self, err));
-    if (self.count == 0) {
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no such variant has strikes; 'msda-tune quarantine' lists those that have", mt_store_path(store));
-        goto done;
-    }
+    if (self.count == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no such variant has strikes; 'msda-tune quarantine' lists those that have", mt_store_path(store)));
     MT_TRY(forgive(&self, store, err));
     mt_tell("The next tune tries %s again.\n", self.count == 1 ? "it" : "them");
 done:

@@ -7,8 +7,8 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/lookup/report_answers.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/diff_sides.h"
 

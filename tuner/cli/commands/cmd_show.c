@@ -8,15 +8,15 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/cli/requests/ablation.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
+#include "tuner/cli/commands/quarantine_table.h"
+#include "tuner/cli/lookup/report_answers.h"
+#include "tuner/cli/measure/ablation.h"
 #include "tuner/cli/output/best_list.h"
 #include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/commands/quarantine_table.h"
-#include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/output/show_json.h"
+#include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/sources.h"
 
 typedef struct show_values {

@@ -137,10 +137,7 @@ static mt_status plan_tasks(planning *p, mt_error *err)
     const mt_session_params params = {.spec = p->spec, .shapes = (const char *const *)p->wanted.shapes.items, .shape_count = p->wanted.shapes.count,
                                       .workloads = (const char *const *)p->values->workloads.items, .workload_count = p->values->workloads.count};
     MT_TRY(mt_session_plan(&params, &targets, &count, err));
-    if (count == 0) {
-        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no shape to tune", p->space_path);
-        goto done;
-    }
+    if (count == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no shape to tune", p->space_path));
     for (size_t i = 0; i < count; i++) {
         const mt_shape *shape = targets[i].shape;
         if (is_seen(targets, i, shape)) continue;
@@ -315,10 +312,7 @@ static mt_status write_all(planning *p, mt_error *err)
     MT_TRY(plan_gpus(p, err));
     MT_TRY(make_folder(p, err));
     MT_TRY(read_template(p, err));
-    if (!(p->tool = mt_path_self())) {
-        st = mt_no_memory("slurm", err);
-        goto done;
-    }
+    if (!(p->tool = mt_path_self())) MT_LEAVE(mt_no_memory("slurm", err));
     mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .folder = p->folder, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
                                   .is_sharded = v->shards > 0, .tune_words = mt_strbuf_text(&p->tune_words), .check_words = mt_strbuf_text(&p->check_words),
                                   .whole_words = mt_strbuf_text(&p->whole_words), .space_key = p->space_key.hex, .template_text = p->template_text, .time = v->time, .partition = v->partition,
@@ -336,8 +330,7 @@ static void free_planning(planning *p)
         mt_free(p->tasks[i].label);
         mt_free(p->tasks[i].words);
     }
-    char *texts[] = {p->space_path, p->tool, p->folder, p->template_text};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_free(texts[i]);
+    MT_FREE_EACH(p->space_path, p->tool, p->folder, p->template_text);
     mt_free(p->tasks);
     mt_free(p->gpus);
     mt_strbuf_free(&p->tune_words);

@@ -9,20 +9,20 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/requests/fixed_points.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/commands/watch.h"
+#include "tuner/cli/lookup/known_answer.h"
+#include "tuner/cli/measure/sibling.h"
+#include "tuner/cli/output/events.h"
+#include "tuner/cli/output/print.h"
+#include "tuner/cli/output/progress.h"
+#include "tuner/cli/requests/fixed_points.h"
 #include "tuner/cli/requests/gpu_list.h"
 #include "tuner/cli/requests/input_files.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/requests/live_device.h"
-#include "tuner/cli/output/events.h"
-#include "tuner/cli/output/print.h"
-#include "tuner/cli/output/progress.h"
-#include "tuner/cli/share.h"
-#include "tuner/cli/requests/sibling.h"
 #include "tuner/cli/requests/requested_shapes.h"
+#include "tuner/cli/share.h"
 #include "tuner/evaluate/eval_replay.h"
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/external_tool.h"
@@ -113,10 +113,8 @@ static mt_status unknown_name(const char *option, const char *name, const char *
     mt_strbuf list = {0};
     const char *near = mt_text_nearest(name, known, count);
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
-    if (near)
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
-    else
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
+    if (near) MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
+    else MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
 }
@@ -401,10 +399,7 @@ static void close_all(tuning *t)
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
     mt_requested_shapes_free(&t->wanted);
-    mt_free(t->space_path);
-    mt_free(t->db_path);
-    mt_free(t->cache_dir);
-    mt_free(t->sanitizer);
+    MT_FREE_EACH(t->space_path, t->db_path, t->cache_dir, t->sanitizer);
 }
 
 /* A list of shapes that production asked for is long: the everyday way, unless somebody says how much each is worth. */

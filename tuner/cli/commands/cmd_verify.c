@@ -7,9 +7,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/requests/database.h"
+#include "tuner/cli/measure/rerun.h"
 #include "tuner/cli/output/print.h"
-#include "tuner/cli/requests/rerun.h"
+#include "tuner/cli/requests/database.h"
 #include "tuner/evaluate/external_tool.h"
 
 static const double SANITIZER_S = 600;
@@ -65,8 +65,7 @@ typedef struct verification {
 
 static void free_winner(winner *w)
 {
-    char *const texts[] = {w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space, w->shape_key};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) mt_free(texts[i]);
+    MT_FREE_EACH(w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space, w->shape_key);
 }
 
 static mt_status add_winner(void *context, const mt_measurement_row *row, mt_error *err)

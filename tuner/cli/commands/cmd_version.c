@@ -1,10 +1,10 @@
 /* msda-tune version */
 #include <stdio.h>
+#include <uv.h>
 
 #include "tuner/base/toolkit.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/live_device.h"
-#include "tuner/session/session.h"
 
 typedef struct version_values {
     bool json;

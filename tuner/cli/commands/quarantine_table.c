@@ -67,12 +67,9 @@ mt_status mt_quarantine_print(mt_store *store, const mt_filter *filter, bool as_
 {
     listing l = {0};
     mt_status st = mt_query_strikes(store, filter, as_json ? add_json : add_row, &l, err);
-    if (st == MT_OK && as_json)
-        printf("%s%s\n", l.rows ? mt_strbuf_text(&l.json) : "[", l.rows ? "\n]" : "]");
-    else if (st == MT_OK && l.rows)
-        mt_table_print(&l.table, stdout, "");
-    else if (st == MT_OK)
-        printf("No variant has strikes.\n");
+    if (st == MT_OK && as_json) printf("%s%s\n", l.rows ? mt_strbuf_text(&l.json) : "[", l.rows ? "\n]" : "]");
+    else if (st == MT_OK && l.rows) mt_table_print(&l.table, stdout, "");
+    else if (st == MT_OK) printf("No variant has strikes.\n");
     mt_table_free(&l.table);
     mt_strbuf_free(&l.json);
     return st;

@@ -1,6 +1,5 @@
 /* `tune --watch FILE`: how far the search is and the report's first screen of what is being tuned, in one HTML file that is rewritten while the session runs and that a browser loads again by itself. */
-#ifndef MT_CLI_COMMANDS_WATCH_H
-#define MT_CLI_COMMANDS_WATCH_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ mt_status mt_watch_begin(mt_watch *watch, const char *path, const char *db, cons
 mt_progress mt_watch_progress(mt_watch *watch);
 /* Writes the last page, which is not loaded again. Also where begin failed, or never was. */
 void mt_watch_end(mt_watch *watch);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `show` lists: variants with their times, gathered from a query, sorted, and printed as tables or as JSON. */
-#ifndef MT_CLI_OUTPUT_BEST_LIST_H
-#define MT_CLI_OUTPUT_BEST_LIST_H
+#pragma once
 
 #include <stdio.h>
 
@@ -42,5 +41,3 @@ void mt_best_list_print(const mt_best_list *list, bool is_verbose, FILE *out);
 /* An array of the rows' objects. */
 void mt_best_list_json(const mt_best_list *list, FILE *out);
 void mt_best_list_free(mt_best_list *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* `msda-tune check --json`: the space's facts, what became of each shape's points, and what was found, as one object. */
-#ifndef MT_CLI_OUTPUT_CHECK_JSON_H
-#define MT_CLI_OUTPUT_CHECK_JSON_H
+#pragma once
 
 #include "tuner/cli/output/check_table.h"
 #include "tuner/space/source/source.h"
@@ -17,5 +16,3 @@ void mt_check_json_shape(mt_check_json *json, const mt_space *space, const mt_so
 /* The whole object on `out`; spec NULL = the file could not be read. */
 void mt_check_json_print(const mt_check_json *json, FILE *out, const char *space_path, const mt_spec *spec, const char *gpu, const char *arch);
 void mt_check_json_free(mt_check_json *json);
-
-#endif

@@ -27,10 +27,8 @@ static void add_line(mt_table *lines, const char *text, const mt_outcome *outcom
     mt_table_cell(lines, mt_outcome_name(outcome->kind));
     mt_table_cellf(lines, "%u", outcome->resources.registers);
     mt_table_cellf(lines, "%u", outcome->resources.spill_bytes);
-    if (outcome->cubin_cached || !outcome->compile_ns)
-        mt_table_cell(lines, outcome->cubin_cached ? "cached" : "-");
-    else
-        mt_table_cellf(lines, "%.0f ms", (double)outcome->compile_ns / 1e6);
+    if (outcome->cubin_cached || !outcome->compile_ns) mt_table_cell(lines, outcome->cubin_cached ? "cached" : "-");
+    else mt_table_cellf(lines, "%.0f ms", (double)outcome->compile_ns / 1e6);
     mt_print_knobs(&knobs, text);
     if (may_not_run && outcome->text) mt_strbuf_addf(&knobs, ": %s", outcome->text);
     mt_table_cell(lines, mt_strbuf_text(&knobs));
@@ -89,8 +87,7 @@ void mt_check_add(mt_check_table *table, size_t variant, const char *text, const
     v->failed += failed;
     v->cached += outcome->cubin_cached;
     v->compile_ns += (double)outcome->compile_ns;
-    if (outcome->kind == MT_OUTCOME_OK)
-        count_ok(v, outcome);
+    if (outcome->kind == MT_OUTCOME_OK) count_ok(v, outcome);
     v->illegal += may_not_run;
 }
 
@@ -102,19 +99,14 @@ static void add_variant_row(mt_table *rows, const char *name, const mt_check_var
     mt_table_cellf(rows, "%zu", v->ok);
     mt_table_cellf(rows, "%zu", v->illegal);
     mt_table_cellf(rows, "%zu", v->failed);
-    if (!v->ok)
-        mt_table_cell(rows, "-");
-    else if (v->least_registers == v->most_registers)
-        mt_table_cellf(rows, "%u", v->most_registers);
-    else
-        mt_table_cellf(rows, "%u–%u", v->least_registers, v->most_registers);
+    if (!v->ok) mt_table_cell(rows, "-");
+    else if (v->least_registers == v->most_registers) mt_table_cellf(rows, "%u", v->most_registers);
+    else mt_table_cellf(rows, "%u–%u", v->least_registers, v->most_registers);
     mt_table_cellf(rows, "%zu", v->spilling);
     mt_table_cellf(rows, "%u B", v->most_spills);
     mt_table_cellf(rows, "%u B", v->most_static_smem);
-    if (compiled)
-        mt_table_cellf(rows, "%.0f ms", v->compile_ns / 1e6 / (double)compiled);
-    else
-        mt_table_cell(rows, v->cached ? "cached" : "-");
+    if (compiled) mt_table_cellf(rows, "%.0f ms", v->compile_ns / 1e6 / (double)compiled);
+    else mt_table_cell(rows, v->cached ? "cached" : "-");
 }
 
 static void print_message(const mt_check_message *message, FILE *out)

@@ -1,6 +1,5 @@
 /* What `msda-tune check` prints: per variant, how its points compiled. */
-#ifndef MT_CLI_OUTPUT_CHECK_TABLE_H
-#define MT_CLI_OUTPUT_CHECK_TABLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -40,5 +39,3 @@ typedef struct mt_check_table {
 void mt_check_add(mt_check_table *table, size_t variant, const char *text, const mt_outcome *outcome);
 void mt_check_print(const mt_check_table *table, FILE *out);
 void mt_check_free(mt_check_table *table);
-
-#endif

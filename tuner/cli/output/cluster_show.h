@@ -1,6 +1,5 @@
 /* What `slurm --status` prints. */
-#ifndef MT_CLI_OUTPUT_CLUSTER_SHOW_H
-#define MT_CLI_OUTPUT_CLUSTER_SHOW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -8,5 +7,3 @@
 
 /* Tasks, their stand and the best so far, on stdout. */
 mt_status mt_cluster_show(const char *folder, bool as_json, mt_error *err);
-
-#endif

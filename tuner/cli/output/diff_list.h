@@ -1,6 +1,5 @@
 /* What `diff` found: gathered, regressions first, and printed as a table or as JSON. (JUnit XML is made of the report: reports/format_junit.c.) */
-#ifndef MT_CLI_OUTPUT_DIFF_LIST_H
-#define MT_CLI_OUTPUT_DIFF_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,5 +37,3 @@ void mt_diff_list_sort(mt_diff_list *list);
 void mt_diff_list_print(const mt_diff_list *list, bool is_verbose, FILE *out);
 void mt_diff_list_json(const mt_diff_list *list, FILE *out);
 void mt_diff_list_free(mt_diff_list *list);
-
-#endif

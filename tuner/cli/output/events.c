@@ -11,7 +11,6 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/cli/output/summary.h"
 
 mt_status mt_events_open(mt_events *events, const char *path, const mt_progress *next, const char *gpu, mt_origin origin, mt_error *err)
 {

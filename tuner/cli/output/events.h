@@ -1,6 +1,5 @@
 /* What happens while tuning, for programs: one JSON object a line, appended to a file, each line in one write, so that several tuners may share it. */
-#ifndef MT_CLI_OUTPUT_EVENTS_H
-#define MT_CLI_OUTPUT_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ mt_status mt_events_open(mt_events *events, const char *path, const mt_progress 
 void mt_events_close(mt_events *events);
 /* Callbacks for the session; the events must outlive it. */
 mt_progress mt_events_progress(mt_events *events);
-
-#endif

@@ -1,6 +1,5 @@
 /* A variant's knobs for people: those that differ from the usual first. */
-#ifndef MT_CLI_OUTPUT_KNOBS_H
-#define MT_CLI_OUTPUT_KNOBS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ size_t mt_knobs_add_told(mt_strbuf *out, const char *variant, const char *usual)
 void mt_knobs_add_all(mt_strbuf *out, const char *variant, const char *usual);
 /* The line below lists that leave knobs out. */
 void mt_knobs_print_left_out(FILE *out);
-
-#endif

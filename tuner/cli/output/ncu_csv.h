@@ -1,6 +1,5 @@
 /* What `ncu --csv --print-units base` prints, as a handful of numbers. */
-#ifndef MT_CLI_OUTPUT_NCU_CSV_H
-#define MT_CLI_OUTPUT_NCU_CSV_H
+#pragma once
 
 #include "tuner/base/status.h"
 
@@ -25,5 +24,3 @@ typedef struct mt_ncu {
 const char *mt_ncu_metrics(void);
 /* UNSUPPORTED, naming the permission, when ncu was not allowed to read counters; NOT_FOUND with ncu's own words when nothing was profiled. */
 mt_status mt_ncu_parse(const char *text, mt_ncu *result, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* A portfolio in words. */
-#ifndef MT_CLI_OUTPUT_PORTFOLIO_PRINT_H
-#define MT_CLI_OUTPUT_PORTFOLIO_PRINT_H
+#pragma once
 
 #include "tuner/predictor/table.h"
 
@@ -18,5 +17,3 @@ mt_status mt_portfolio_print(const mt_portfolio_view *view, mt_error *err);
 mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error *err);
 /* Both as one JSON object on stdout; without `with_evaluation` the members alone. Factors; null = not known, or it fails there. */
 mt_status mt_portfolio_print_json(const mt_portfolio_view *view, bool with_evaluation, mt_error *err);
-
-#endif

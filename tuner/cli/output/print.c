@@ -32,10 +32,8 @@ void mt_tell(const char *format, ...)
 const char *mt_print_us(double ns, char *out, size_t size)
 {
     double us = ns / 1e3;
-    if (!isfinite(us))
-        snprintf(out, size, "-");
-    else
-        snprintf(out, size, "%.*f µs", mt_text_decimals(us), us);
+    if (!isfinite(us)) snprintf(out, size, "-");
+    else snprintf(out, size, "%.*f µs", mt_text_decimals(us), us);
     return out;
 }
 
@@ -50,10 +48,8 @@ const char *mt_print_energy(double uj, double error_uj, char *out, size_t size)
 {
     const char *unit = uj < 1e3 ? "µJ" : uj < 1e6 ? "mJ" : "J";
     double scale = uj < 1e3 ? 1 : uj < 1e6 ? 1e3 : 1e6;
-    if (!isfinite(uj) || !isfinite(error_uj))
-        snprintf(out, size, "-");
-    else
-        snprintf(out, size, "%.*f %s ± %.2g %s", mt_text_decimals(uj / scale), uj / scale, unit, error_uj / scale, unit);
+    if (!isfinite(uj) || !isfinite(error_uj)) snprintf(out, size, "-");
+    else snprintf(out, size, "%.*f %s ± %.2g %s", mt_text_decimals(uj / scale), uj / scale, unit, error_uj / scale, unit);
     return out;
 }
 
@@ -68,16 +64,11 @@ const char *mt_print_interval(double median_ns, double low_ns, double high_ns, c
 const char *mt_print_seconds(double seconds, char *out, size_t size)
 {
     long whole = isfinite(seconds) && seconds < 1e9 ? lround(seconds) : 0;
-    if (!isfinite(seconds) || seconds >= 1e9)
-        snprintf(out, size, "-");
-    else if (seconds < 9.95)
-        snprintf(out, size, "%.1f s", seconds);
-    else if (whole < 60)
-        snprintf(out, size, "%ld s", whole);
-    else if (whole < 3600)
-        snprintf(out, size, "%ld min %02ld s", whole / 60, whole % 60);
-    else
-        snprintf(out, size, "%ld h %02ld min", whole / 3600, whole % 3600 / 60);
+    if (!isfinite(seconds) || seconds >= 1e9) snprintf(out, size, "-");
+    else if (seconds < 9.95) snprintf(out, size, "%.1f s", seconds);
+    else if (whole < 60) snprintf(out, size, "%ld s", whole);
+    else if (whole < 3600) snprintf(out, size, "%ld min %02ld s", whole / 60, whole % 60);
+    else snprintf(out, size, "%ld h %02ld min", whole / 3600, whole % 3600 / 60);
     return out;
 }
 
@@ -98,10 +89,8 @@ void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns)
             return;
         }
         size_t length;
-        if (mt_text_is_shown(text, left, &length))
-            mt_strbuf_add_bytes(buf, text, length);
-        else
-            mt_strbuf_add_char(buf, strchr("\n\t\r", *text) ? ' ' : '?');
+        if (mt_text_is_shown(text, left, &length)) mt_strbuf_add_bytes(buf, text, length);
+        else mt_strbuf_add_char(buf, strchr("\n\t\r", *text) ? ' ' : '?');
         text += length;
         left -= length;
     }

@@ -1,6 +1,5 @@
 /* Printing for people: text that can't steer the terminal, times, knobs, aligned tables. */
-#ifndef MT_CLI_OUTPUT_PRINT_H
-#define MT_CLI_OUTPUT_PRINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void mt_table_color(mt_table *table, mt_color color); /* of the cell added last;
 size_t mt_table_width(const mt_table *table); /* columns of its widest row; 0 where memory ran out */
 void mt_table_print(const mt_table *table, FILE *out, const char *indent);
 void mt_table_free(mt_table *table);
-
-#endif

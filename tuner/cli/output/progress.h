@@ -1,7 +1,6 @@
 /* What a person sees while tuning: on a terminal one live line for each subject, updated in place and never wider than the terminal, or with --progress a view of several; elsewhere a plain
  * line every ten seconds at most. Goes to stderr; the summary of each subject goes to stdout (summary.h). */
-#ifndef MT_CLI_OUTPUT_PROGRESS_H
-#define MT_CLI_OUTPUT_PROGRESS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -46,5 +45,3 @@ mt_progress mt_display_progress(mt_display *display);
 void mt_display_clear(mt_display *display);
 /* Also lets go of the log's hook. */
 void mt_display_end(mt_display *display);
-
-#endif

@@ -1,6 +1,5 @@
 /* Why variants were refused or failed: each different reason once, with the first variant that had it. What tune and check print of them. */
-#ifndef MT_CLI_OUTPUT_REASONS_H
-#define MT_CLI_OUTPUT_REASONS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ typedef struct mt_reasons { /* zero-initialise; nothing to free */
 void mt_reasons_add(mt_reasons *reasons, mt_outcome_kind kind, const char *variant, const char *text);
 /* Of that kind: "      2 illegal, first: RULE" and the variant on a line of its own. */
 void mt_reasons_print(const mt_reasons *reasons, mt_outcome_kind kind, FILE *out);
-
-#endif

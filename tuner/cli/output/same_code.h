@@ -1,6 +1,5 @@
 /* Knobs that change nothing, as the code tells that `check` and `tune` compiled: every value gives the same. */
-#ifndef MT_CLI_OUTPUT_SAME_CODE_H
-#define MT_CLI_OUTPUT_SAME_CODE_H
+#pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"
@@ -22,5 +21,3 @@ void mt_same_code_free(mt_same_code *codes);
 /* Says a sentence for the knobs of which every value that was compiled was compared with another, all of the same code, and one for each algorithm where others are so. `left_out`: knobs of which nothing is said,
  * beside those that a launch, an argument or an option reads. */
 void mt_same_code_tell(const mt_same_code *codes, uint64_t left_out, void (*say)(void *context, const char *sentence), void *context);
-
-#endif

@@ -25,10 +25,8 @@ static void add_knob(mt_strbuf *out, const char *pair, size_t length)
     size_t name_length = equals ? (size_t)(equals - pair) : length;
     add_part(out, pair, name_length, false);
     mt_strbuf_add_char(out, ':');
-    if (equals)
-        add_part(out, equals + 1, length - name_length - 1, true);
-    else
-        mt_strbuf_add(out, "null");
+    if (equals) add_part(out, equals + 1, length - name_length - 1, true);
+    else mt_strbuf_add(out, "null");
 }
 
 /* "ALGO=direct;CPB=8" → {"ALGO":"direct","CPB":8} */

@@ -1,6 +1,5 @@
 /* Rows as JSON for `msda-tune show --json`. */
-#ifndef MT_CLI_OUTPUT_SHOW_JSON_H
-#define MT_CLI_OUTPUT_SHOW_JSON_H
+#pragma once
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
@@ -13,5 +12,3 @@ mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, const
 
 /* A session: state, counts, "times" (where its time went, GPU by GPU; null while it runs), warnings as an array. */
 void mt_show_json_session(mt_strbuf *out, const mt_session_info *row);
-
-#endif

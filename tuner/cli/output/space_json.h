@@ -1,6 +1,5 @@
 /* A search space's facts for programs: what `list --json` and `check --json` tell of one. */
-#ifndef MT_CLI_OUTPUT_SPACE_JSON_H
-#define MT_CLI_OUTPUT_SPACE_JSON_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/spec/spec.h"
@@ -9,5 +8,3 @@
 void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec);
 /* Members without braces: name, values, workloads, main. */
 void mt_space_json_shape(mt_strbuf *out, const mt_shape *shape);
-
-#endif

@@ -1,6 +1,5 @@
 /* The block that tune prints for each shape and workload when it ends. */
-#ifndef MT_CLI_OUTPUT_SUMMARY_H
-#define MT_CLI_OUTPUT_SUMMARY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -38,5 +37,3 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
 
 /* Where the time of a session went. */
 void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded);
-
-#endif

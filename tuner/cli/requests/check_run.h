@@ -1,6 +1,5 @@
 /* check --run: the default variant and the reference, on the CPU. */
-#ifndef MT_CLI_REQUESTS_CHECK_RUN_H
-#define MT_CLI_REQUESTS_CHECK_RUN_H
+#pragma once
 
 #include "tuner/base/texts.h"
 #include "tuner/space/facts.h"
@@ -19,5 +18,3 @@ typedef struct mt_check_run_request {
 mt_status mt_check_run_values(const char *path, const mt_texts *sets, const mt_device_facts *facts, mt_texts *values, mt_error *err);
 /* Prints what came of it. COMPILE, SPEC or UNSUPPORTED error where that is not what it should be. */
 mt_status mt_check_run(const mt_check_run_request *request, mt_error *err);
-
-#endif

@@ -112,12 +112,10 @@ mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error
     mt_print_option(&option, "--db", path);
     mt_print_program(&tool);
     const char *db = mt_strbuf_text(&option), *program = mt_strbuf_text(&tool);
-    if (winners)
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, %s show%s lists them", path, winners, program, db);
+    if (winners) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, %s show%s lists them", path, winners, program, db);
     else if (rows)
         st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; %s show --failures%s tells how the %lld evaluations ended", path, program, db, (long long)rows);
-    else
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; %s --gpu auto --space FILE%s fills it%s", path, program, db, mt_strbuf_text(&shipped));
+    else st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; %s --gpu auto --space FILE%s fills it%s", path, program, db, mt_strbuf_text(&shipped));
     if (rows) mt_database_near_miss(store, filter, err);
 done:
     mt_strbuf_free(&option);
@@ -142,10 +140,7 @@ mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store *
     char *path = NULL;
     mt_status st = MT_OK;
     MT_TRY(mt_store_default_path(option, &path, err));
-    if (!mt_file_exists(path)) {
-        st = mt_database_missing(path, err);
-        goto done;
-    }
+    if (!mt_file_exists(path)) MT_LEAVE(mt_database_missing(path, err));
     MT_TRY(mt_store_open(path, mode, store, err));
 done:
     mt_free(path);

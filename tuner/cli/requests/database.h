@@ -1,6 +1,5 @@
 /* Opening a database that must be there already, and the filter options that show, export and report share. */
-#ifndef MT_CLI_REQUESTS_DATABASE_H
-#define MT_CLI_REQUESTS_DATABASE_H
+#pragma once
 
 #include "db/store/query.h"
 #include "tuner/cli/options.h"
@@ -39,5 +38,3 @@ typedef struct mt_filter_box {
     mt_origin origin;
 } mt_filter_box;
 void mt_filter_fill(const mt_filter_values *values, mt_filter_box *box);
-
-#endif

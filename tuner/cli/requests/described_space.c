@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "db/exchange/foreign.h"
+#include "db/exchange/foreign/foreign.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
@@ -64,14 +64,8 @@ mt_status mt_describe_space(const char *path, const char *named, mt_error *err)
     mt_foreign_about about = {0};
     struct stat info;
     char *output = named ? mt_strdup(named) : default_output(path), *folder = output ? folder_from(output, path) : NULL;
-    if (!folder) {
-        st = mt_no_memory(path, err);
-        goto done;
-    }
-    if (!named && stat(output, &info) == 0) {
-        st = MT_FAIL(err, MT_ERR_USAGE, "%s is there already: expected another name, -o FILE", output);
-        goto done;
-    }
+    if (!folder) MT_LEAVE(mt_no_memory(path, err));
+    if (!named && stat(output, &info) == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "%s is there already: expected another name, -o FILE", output));
     MT_TRY(mt_foreign_space(path, folder, &ini, &about, err));
     fflush(stdout);
     MT_TRY(mt_file_write_output(output, ini.text, ini.length, err));

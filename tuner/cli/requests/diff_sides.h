@@ -1,6 +1,5 @@
 /* The two sides of a comparison on the command line: what `diff` and `report --diff` share. */
-#ifndef MT_CLI_REQUESTS_DIFF_SIDES_H
-#define MT_CLI_REQUESTS_DIFF_SIDES_H
+#pragma once
 
 #include "db/exchange/diff.h"
 #include "tuner/base/strbuf.h"
@@ -29,5 +28,3 @@ mt_status mt_diff_sides_open(const char *command, const mt_diff_sides_values *va
 void mt_diff_sides_close(mt_diff_sides *sides);
 /* Adds "FILE, gpu=h100, driver=12.8". */
 void mt_diff_sides_describe(const mt_diff_sides_values *values, const mt_diff_sides *sides, size_t which, mt_strbuf *text);
-
-#endif

@@ -58,12 +58,9 @@ static mt_status add_target(mt_fixed_points *points, const mt_session_params *pl
     mt_space *space = NULL;
     size_t index, before = points->texts.count;
     mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, plan->l2, NULL, &space, err);
-    if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded)
-        st = mt_texts_take(&points->texts, mt_point_text(plan->spec, point), err);
-    else if (st == MT_OK && !mt_space_find(space, point, &index))
-        tell_why(points, space, point);
-    else if (st == MT_OK)
-        st = add_points(points, space, index, err);
+    if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded) st = mt_texts_take(&points->texts, mt_point_text(plan->spec, point), err);
+    else if (st == MT_OK && !mt_space_find(space, point, &index)) tell_why(points, space, point);
+    else if (st == MT_OK) st = add_points(points, space, index, err);
     if (st == MT_OK && points->texts.count > before)
         points->fixed[points->count++] = (mt_session_fixed){.shape = target->shape, .workload = target->workload, .variant_count = points->texts.count - before};
     mt_space_free(space);
@@ -78,10 +75,7 @@ mt_status mt_fixed_points_around(const mt_session_params *plan, mt_evaluator *ev
     size_t count = 0, text = 0;
     MT_TRY(parse(plan->spec, "--around", variant, &point, err));
     MT_TRY(mt_session_plan(plan, &targets, &count, err));
-    if (!(points->fixed = mt_alloc(count + 1, sizeof *points->fixed))) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-        goto done;
-    }
+    if (!(points->fixed = mt_alloc(count + 1, sizeof *points->fixed))) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory"));
     for (size_t i = 0; i < count; i++) MT_TRY(add_target(points, plan, evaluator, &targets[i], &point, err));
     if (points->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
     for (size_t i = 0; i < points->count; text += points->fixed[i++].variant_count) points->fixed[i].variants = (const char *const *)points->texts.items + text;
@@ -117,15 +111,9 @@ mt_status mt_fixed_points_listed(const mt_session_params *plan, const char *path
         if ((next = strchr(at, '\n'))) *next++ = '\0';
         MT_TRY(add_line(points, plan->spec, path, line, at, err));
     }
-    if (points->texts.count == 0) {
-        st = MT_FAIL(err, MT_ERR_USAGE, "tune: --variants: %s names no variant; expected one a line, as 'msda-tune show' prints them", path);
-        goto done;
-    }
+    if (points->texts.count == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "tune: --variants: %s names no variant; expected one a line, as 'msda-tune show' prints them", path));
     MT_TRY(mt_session_plan(plan, &targets, &points->count, err));
-    if (!(points->fixed = mt_alloc(points->count + 1, sizeof *points->fixed))) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-        goto done;
-    }
+    if (!(points->fixed = mt_alloc(points->count + 1, sizeof *points->fixed))) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory"));
     for (size_t i = 0; i < points->count; i++)
         points->fixed[i] = (mt_session_fixed){targets[i].shape, targets[i].workload, (const char *const *)points->texts.items, points->texts.count};
 done:

@@ -1,6 +1,5 @@
 /* The points that a session measures instead of a search: a variant and all that differ from it in one knob (`tune --around`, for `show --ablation`), or those of a list (`--variants`). */
-#ifndef MT_CLI_REQUESTS_FIXED_POINTS_H
-#define MT_CLI_REQUESTS_FIXED_POINTS_H
+#pragma once
 
 #include "tuner/base/texts.h"
 #include "tuner/session/session.h"
@@ -17,5 +16,3 @@ mt_status mt_fixed_points_around(const mt_session_params *plan, mt_evaluator *ev
 /* The variants of a file, one a line, on each subject of the plan; empty lines and those that begin with # do not count. USAGE, with file and line, for a text that is no point of the space. */
 mt_status mt_fixed_points_listed(const mt_session_params *plan, const char *path, mt_fixed_points *points, mt_error *err);
 void mt_fixed_points_free(mt_fixed_points *points);
-
-#endif

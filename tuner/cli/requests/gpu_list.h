@@ -1,6 +1,5 @@
 /* --gpu of `msda-tune tune` and `portfolio --measure` for GPUs that are there: auto, all, or device numbers. */
-#ifndef MT_CLI_REQUESTS_GPU_LIST_H
-#define MT_CLI_REQUESTS_GPU_LIST_H
+#pragma once
 
 #include "tuner/evaluate/evaluator.h"
 
@@ -12,5 +11,3 @@ typedef struct mt_gpu_list {
 
 /* "auto" is the first GPU. USAGE error for anything else but "all" and numbers separated by commas. */
 mt_status mt_gpu_list_parse(const char *text, mt_gpu_list *list, mt_error *err);
-
-#endif

@@ -73,16 +73,11 @@ mt_status mt_inputs_identify(const mt_spec *spec, const mt_texts *words, mt_hash
     for (size_t i = 0; i < words->count; i++) MT_TRY(read_input(spec, words->items[i], &inputs[i], err));
     qsort(inputs, words->count, sizeof *inputs, by_name);
     for (size_t i = 0; i < words->count; i++) {
-        if (i > 0 && by_name(&inputs[i - 1], &inputs[i]) == 0) {
-            st = MT_FAIL(err, MT_ERR_USAGE, "tune: --input %s is given twice", inputs[i].name);
-            goto done;
-        }
+        if (i > 0 && by_name(&inputs[i - 1], &inputs[i]) == 0) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "tune: --input %s is given twice", inputs[i].name));
         mt_strbuf_addf(&text, "%s=%016" PRIx64 "\n", inputs[i].name, inputs[i].contents);
     }
-    if (text.failed)
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "--input: out of memory");
-    else
-        *identity = mt_hash_text(mt_strbuf_text(&text));
+    if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "--input: out of memory");
+    else *identity = mt_hash_text(mt_strbuf_text(&text));
 done:
     mt_strbuf_free(&text);
     mt_free(inputs);

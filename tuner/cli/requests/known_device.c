@@ -66,10 +66,8 @@ mt_status mt_known_device(const char *gpu, const char *arch, mt_device_facts *fa
     MT_TRY(mt_share_file("devices.ini", &path, err));
     if (!gpu) MT_TRY(find_by_arch(path, cc, arch, &name, err));
     MT_TRY(mt_facts_load(path, gpu ? gpu : name, facts, err));
-    if (arch)
-        snprintf(arch_out, MT_ARCH_SIZE, "%s", arch);
-    else
-        mt_facts_arch(facts->cc, arch_out, MT_ARCH_SIZE);
+    if (arch) snprintf(arch_out, MT_ARCH_SIZE, "%s", arch);
+    else mt_facts_arch(facts->cc, arch_out, MT_ARCH_SIZE);
 done:
     mt_free(name);
     mt_free(path);

@@ -1,6 +1,5 @@
 /* GPUs that are not there: their facts from share/devices.ini, by name or by architecture. */
-#ifndef MT_CLI_REQUESTS_KNOWN_DEVICE_H
-#define MT_CLI_REQUESTS_KNOWN_DEVICE_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/cli/share.h"
@@ -17,5 +16,3 @@ mt_status mt_known_device(const char *gpu, const char *arch, mt_device_facts *fa
 void mt_known_device_candidates(const char *gpu, const char *chosen_name, mt_strbuf *libraries);
 /* Adds the names of all devices of the file. */
 mt_status mt_known_device_names(mt_texts *names, mt_error *err);
-
-#endif

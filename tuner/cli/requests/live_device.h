@@ -1,6 +1,5 @@
 /* The facts of a GPU that is there. The coordinator never calls CUDA: a device worker is asked. */
-#ifndef MT_CLI_REQUESTS_LIVE_DEVICE_H
-#define MT_CLI_REQUESTS_LIVE_DEVICE_H
+#pragma once
 
 #include "tuner/cli/requests/known_device.h"
 
@@ -14,5 +13,3 @@ typedef struct mt_live_toolkit {
 } mt_live_toolkit;
 /* Compiles a small kernel that includes a header of the toolkit: whether kernels can be compiled here and now. *toolkit is set after an error too. UNSUPPORTED when this build has no CUDA headers, COMPILE with the reason when there is no NVRTC or it compiles nothing (without its builtins, without headers). */
 mt_status mt_live_compiler(mt_live_toolkit *toolkit, mt_error *err);
-
-#endif

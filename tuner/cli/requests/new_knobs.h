@@ -1,6 +1,5 @@
 /* The knobs of a first search space: the macros that a source leaves open, and the threads of a block. */
-#ifndef MT_CLI_REQUESTS_NEW_KNOBS_H
-#define MT_CLI_REQUESTS_NEW_KNOBS_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/signature/open_macros.h"
@@ -15,5 +14,3 @@ typedef struct mt_new_knobs {
 
 /* `others`: the files of the user's that the source includes. */
 mt_status mt_new_knobs_find(const char *source, const char *others, const mt_signature *kernel, mt_new_knobs *knobs, mt_error *err);
-
-#endif

@@ -54,10 +54,8 @@ static mt_status unknown_shape(const mt_spec *spec, const char *name, const mt_r
     for (size_t i = 0; i < spec->shape_count && count < 64; i++) known[count++] = spec->shapes[i].name;
     const char *near = mt_text_nearest(name, known, count);
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
-    if (near)
-        MT_FAIL(err, MT_ERR_USAGE, "%s: --shape: no '%s' in this search space, did you mean '%s'?", command_of(wanted), name, near);
-    else
-        MT_FAIL(err, MT_ERR_USAGE, "%s: --shape: no '%s'; there are: %s", command_of(wanted), name, mt_strbuf_text(&list));
+    if (near) MT_FAIL(err, MT_ERR_USAGE, "%s: --shape: no '%s' in this search space, did you mean '%s'?", command_of(wanted), name, near);
+    else MT_FAIL(err, MT_ERR_USAGE, "%s: --shape: no '%s'; there are: %s", command_of(wanted), name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
 }
@@ -128,10 +126,7 @@ mt_status mt_requested_shapes_load_misses(const char *path, const mt_misses *mis
     mt_status st;
     mt_strbuf sections = {0};
     MT_TRY(mt_spec_load(path, spec, err));
-    if (!(wanted->names = mt_alloc(misses->count, sizeof *wanted->names))) {
-        st = mt_no_memory("tune", err);
-        goto done;
-    }
+    if (!(wanted->names = mt_alloc(misses->count, sizeof *wanted->names))) MT_LEAVE(mt_no_memory("tune", err));
     wanted->name_count = misses->count;
     size_t taken = 0;
     for (size_t i = 0; i < misses->count; i++) { /* the most asked for first */

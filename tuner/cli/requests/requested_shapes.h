@@ -1,6 +1,5 @@
 /* Which shapes a tune is for: names of the file, values ("N=1;M=8;dtype=f16"), or what production asked for in vain. */
-#ifndef MT_CLI_REQUESTS_REQUESTED_SHAPES_H
-#define MT_CLI_REQUESTS_REQUESTED_SHAPES_H
+#pragma once
 
 #include "db/exchange/misses.h"
 #include "tuner/cli/options.h"
@@ -30,5 +29,3 @@ void mt_requested_shapes_free(mt_requested_shapes *wanted); /* zeroed struct is 
 
 /* Path of the space of a kernel: `given` if its kernel is that one, else the shipped space of that kernel; NOT_FOUND. mt_free *path. */
 mt_status mt_requested_shapes_space(const char *given, const char *kernel, char **path, mt_error *err);
-
-#endif

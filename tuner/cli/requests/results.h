@@ -1,8 +1,7 @@
 /* Results of other tools on their way into recordings: what the file does not say comes from the command line. */
-#ifndef MT_CLI_REQUESTS_RESULTS_H
-#define MT_CLI_REQUESTS_RESULTS_H
+#pragma once
 
-#include "db/exchange/import.h"
+#include "db/exchange/recording/import.h"
 
 typedef struct mt_results_options {
     const char *gpu, *name, *problem; /* --gpu, --name, --problem-size; NULL = the file's */
@@ -20,5 +19,3 @@ mt_status mt_results_convert(mt_import *import, const char *path, const mt_resul
 /* Once the rows are where they belong: an import that fails leaves nothing behind. */
 mt_status mt_results_write_space(const mt_results *results, mt_error *err);
 void mt_results_free(mt_results *results);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `msda-tune slurm` is told, and whether it makes sense. */
-#ifndef MT_CLI_REQUESTS_SLURM_H
-#define MT_CLI_REQUESTS_SLURM_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/cli/command.h"
@@ -19,5 +18,3 @@ mt_status mt_slurm_check(const mt_slurm_values *values, const mt_arguments *argu
 /* The operands as words of the scripts, quoted, each with a space in front. Tasks run in the job's folder: relative names of files (--input, --recordings, --events)
  * become absolute ones, from the folder that the command runs in. */
 mt_status mt_slurm_tune_words(const mt_arguments *arguments, mt_strbuf *out, mt_error *err);
-
-#endif

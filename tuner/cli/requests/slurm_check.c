@@ -74,10 +74,7 @@ static mt_status parse_tune_words(const mt_arguments *arguments, bool is_sharded
     mt_status st = MT_OK;
     void *values = mt_alloc(1, tune->values_size);
     char **words = mt_alloc(arguments->operand_count + 1, sizeof *words);
-    if (!values || !words) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-        goto done;
-    }
+    if (!values || !words) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory"));
     for (size_t i = 0; i < arguments->operand_count; i++) words[i] = (char *)(uintptr_t)arguments->operands[i]; /* they are not written to */
     MT_TRY(mt_option_parse("slurm: behind '--': tune", tune->options, (int)arguments->operand_count, words, values, &parsed, err));
     if (parsed.wants_help) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--' stand options of tune; 'msda-tune help tune' lists them");

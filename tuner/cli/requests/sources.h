@@ -1,6 +1,5 @@
 /* The states of its source that a kernel has rows of, and which of them is today's: rows of several states look alike in a listing. */
-#ifndef MT_CLI_REQUESTS_SOURCES_H
-#define MT_CLI_REQUESTS_SOURCES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -36,5 +35,3 @@ const char *mt_sources_given(const mt_sources *sources, const char *kernel);
 /* A line for each kernel of which several states were listed: how to list one of them alone. And for that of --space, where what was listed is of another state than its source. */
 void mt_sources_hint(const mt_sources *sources, FILE *out);
 void mt_sources_free(mt_sources *sources);
-
-#endif

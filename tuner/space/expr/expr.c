@@ -115,10 +115,8 @@ static mt_status parse_call(mt_expr_parser *p, const char *name, int column, mt_
     } while (take_symbol(p, ","));
     if (!take_symbol(p, ")")) return fail_expected(p, "',' or ')'");
     if (count < f->least || count > f->most) return fail_argument_count(p, f, column, count);
-    if (f->is_counted)
-        mt_items_add_counted(&p->items, f->name, (int64_t)count, column);
-    else
-        mt_items_add_word(&p->items, f->name, column);
+    if (f->is_counted) mt_items_add_counted(&p->items, f->name, (int64_t)count, column);
+    else mt_items_add_word(&p->items, f->name, column);
     *out = (mt_operand){.type = MT_TYPE_INT, .first = first, .column = column};
 done:
     return st;
@@ -174,14 +172,12 @@ static mt_status parse_word(mt_expr_parser *p, mt_operand *out)
     if (take_symbol(p, "(")) return parse_call(p, name, token.column, out);
     *out = (mt_operand){.type = MT_TYPE_INT, .first = p->items.count, .column = token.column, .is_identifier = true};
     bool is_true = strcmp(name, "true") == 0;
-    if (p->scope->lookup(p->scope->context, name, &out->name))
-        out->type = out->name.type;
+    if (p->scope->lookup(p->scope->context, name, &out->name)) out->type = out->name.type;
     else if (is_true || strcmp(name, "false") == 0) {
         out->type = MT_TYPE_BOOL;
         item.form = MT_ITEM_NUMBER;
         item.number = is_true;
-    } else
-        out->is_unknown = true;
+    } else out->is_unknown = true;
     if (out->type != MT_TYPE_STRING) out->name.values = NULL;
     if (!out->name.values) out->name.value_count = 0;
     mt_items_add(&p->items, item);
@@ -212,8 +208,7 @@ static mt_status parse_unary(mt_expr_parser *p, mt_operand *out)
     if (!is_not && !is_minus && !is_symbol(p, "+")) return parse_primary(p, out);
     MT_TRY(enter(p));
     advance(p);
-    if (is_minus && p->token.kind == MT_TOKEN_NUMBER)
-        MT_TRY(parse_number(p, true, column, out));
+    if (is_minus && p->token.kind == MT_TOKEN_NUMBER) MT_TRY(parse_number(p, true, column, out));
     else {
         MT_TRY(parse_unary(p, out));
         MT_TRY(is_not ? mt_operand_need_condition(p, out, "!") : mt_operand_need_integer(p, out, is_minus ? "-" : "+"));
@@ -272,8 +267,7 @@ static mt_status parse_right_side(mt_expr_parser *p, const binary_operator *op, 
         mt_items_add_word(&p->items, "bool", column);
         mt_items_land(&p->items, jump);
     } else {
-        if (op->class == EQUALITY)
-            MT_TRY(mt_operand_check_equality(p, op->symbol, left, &right));
+        if (op->class == EQUALITY) MT_TRY(mt_operand_check_equality(p, op->symbol, left, &right));
         else {
             MT_TRY(mt_operand_need_integer(p, left, op->symbol));
             MT_TRY(mt_operand_need_integer(p, &right, op->symbol));
@@ -347,8 +341,7 @@ static mt_status parse_branches(mt_expr_parser *p, mt_operand *condition, int co
     MT_TRY(parse_conditional(p, &no));
     MT_TRY(mt_operand_settle(p, &no));
     mt_items_land(&p->items, to_end);
-    if (yes.type != no.type)
-        return mt_expr_fail(p, no.column, "the two sides of '?:' differ: %s and %s", mt_type_name(yes.type), mt_type_name(no.type));
+    if (yes.type != no.type) return mt_expr_fail(p, no.column, "the two sides of '?:' differ: %s and %s", mt_type_name(yes.type), mt_type_name(no.type));
     *condition = (mt_operand){.type = yes.type, .first = condition->first, .column = condition->column};
 done:
     return st;
@@ -404,18 +397,12 @@ mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_sco
     advance(&p);
     MT_TRY(parse_conditional(&p, &whole));
     MT_TRY(mt_operand_settle(&p, &whole));
-    if (p.token.kind != MT_TOKEN_END) {
-        st = fail_expected(&p, "an operator or the end");
-        goto done;
-    }
+    if (p.token.kind != MT_TOKEN_END) MT_LEAVE(fail_expected(&p, "an operator or the end"));
     out->type = whole.type;
     out->source = mt_strdup(source);
     out->program_text = mt_items_text(&p.items);
     out->columns = mt_items_columns(&p.items);
-    if (!out->source || !out->program_text || !out->columns) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", where);
-        goto done;
-    }
+    if (!out->source || !out->program_text || !out->columns) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", where));
     MT_TRY(load_program(&p, out));
     MT_TRY(try_constant(&p, out));
 done:
@@ -427,10 +414,7 @@ done:
 
 void mt_expr_free(mt_expr *expr)
 {
-    mt_free(expr->source);
-    mt_free(expr->program_text);
-    mt_free(expr->program);
-    mt_free(expr->columns);
+    MT_FREE_EACH(expr->source, expr->program_text, expr->program, expr->columns);
     *expr = (mt_expr){0};
 }
 

@@ -1,6 +1,5 @@
 /* Expressions of the search-space file → programs (db/program.h). C syntax, checked when parsed: names, kinds, string literals. */
-#ifndef MT_SPACE_EXPR_EXPR_H
-#define MT_SPACE_EXPR_EXPR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void mt_expr_free(mt_expr *expr); /* zeroed struct is fine */
 int mt_expr_column(const mt_expr *expr, size_t token);
 /* What to write instead, behind the text of a failure at that token: "; floor_div(a, b) …" of a quotient that is no integer, else "". */
 const char *mt_expr_advice(const mt_expr *expr, size_t token, mt_program_status status);
-
-#endif

@@ -1,6 +1,5 @@
 /* The program under construction: a list of tokens that can still be changed. Private to expr.c. */
-#ifndef MT_SPACE_EXPR_EXPR_EMIT_H
-#define MT_SPACE_EXPR_EXPR_EMIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void mt_items_land(mt_items *items, size_t jump);
 char *mt_items_text(const mt_items *items); /* the program's text, owned by the caller (mt_free); NULL when memory runs out */
 int *mt_items_columns(const mt_items *items); /* the same for the columns */
 void mt_items_free(mt_items *items);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the parser (expr.c) and its checks (expr_kinds.c) share. Private to expr.c. */
-#ifndef MT_SPACE_EXPR_EXPR_INTERNAL_H
-#define MT_SPACE_EXPR_EXPR_INTERNAL_H
+#pragma once
 
 #include "tuner/space/expr/expr.h"
 #include "tuner/space/expr/expr_emit.h"
@@ -44,5 +43,3 @@ mt_status mt_operand_need_condition(const mt_expr_parser *p, const mt_operand *o
 mt_status mt_operand_need_list(const mt_expr_parser *p, const mt_operand *o, const char *user);
 /* The two sides of == or !=; may turn words into string literals. */
 mt_status mt_operand_check_equality(mt_expr_parser *p, const char *symbol, mt_operand *left, mt_operand *right);
-
-#endif

@@ -54,10 +54,8 @@ static void read_number(mt_token *token)
         }
         overflow = overflow || __builtin_mul_overflow(number, (uint64_t)base, &number) || __builtin_add_overflow(number, (uint64_t)digit, &number);
     }
-    if (overflow || token->number > (uint64_t)INT64_MAX + 1)
-        fail_token(token, length, "does not fit into 64 bits");
-    else if (!is_hex && length > 1 && text[0] == '0')
-        fail_token(token, length, "has a leading zero (octal numbers are not supported)");
+    if (overflow || token->number > (uint64_t)INT64_MAX + 1) fail_token(token, length, "does not fit into 64 bits");
+    else if (!is_hex && length > 1 && text[0] == '0') fail_token(token, length, "has a leading zero (octal numbers are not supported)");
     else {
         token->kind = MT_TOKEN_NUMBER;
         token->length = length;
@@ -135,16 +133,11 @@ mt_token mt_token_next(const char *source, size_t *at)
     if (c == '\0') return token;
     const bool is_braced = c == '$' && source[*at + 1] == '{' && is_word(source[*at + 2]) && !is_digit(source[*at + 2]);
     if (is_braced) token.text += 2; /* ${NAME}, as texts write it, is NAME */
-    if (is_braced)
-        read_name(&token);
-    else if (is_digit(c))
-        read_number(&token);
-    else if (c == '"')
-        read_string(&token);
-    else if (is_word(c))
-        read_name(&token);
-    else
-        read_symbol(&token);
+    if (is_braced) read_name(&token);
+    else if (is_digit(c)) read_number(&token);
+    else if (c == '"') read_string(&token);
+    else if (is_word(c)) read_name(&token);
+    else read_symbol(&token);
     if (is_braced && token.text[token.length] != '}') {
         token.text -= 2;
         fail_token(&token, token.length + 2, "has no closing brace");

@@ -1,6 +1,5 @@
 /* Tokens of expressions. Private to expr.c. */
-#ifndef MT_SPACE_EXPR_EXPR_LEX_H
-#define MT_SPACE_EXPR_EXPR_LEX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ typedef struct mt_token {
 
 /* The token at source[*at…]; moves *at behind it. A BAD token's text is what it complains about. */
 mt_token mt_token_next(const char *source, size_t *at);
-
-#endif

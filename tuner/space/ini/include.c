@@ -80,10 +80,7 @@ static mt_status add_file(includer *all, const char *path)
     if (stat(path, &info) == 0) all->files[all->count++] = (opened){info.st_dev, info.st_ino, true};
     MT_TRY(include_all(all, &ini));
     if (all->count > index) all->files[index].is_open = false;
-    if (all->text->length + length > bytes_max) {
-        st = MT_FAIL(all->err, MT_ERR_SPEC, "%s: with what it includes it has more than %zu bytes", path, bytes_max);
-        goto done;
-    }
+    if (all->text->length + length > bytes_max) MT_LEAVE(MT_FAIL(all->err, MT_ERR_SPEC, "%s: with what it includes it has more than %zu bytes", path, bytes_max));
     bool is_alone = index == 0 && ini.includes.entry_count == 0;
     bool has_mark = length >= 3 && memcmp(file, "\xEF\xBB\xBF", 3) == 0; /* a byte-order mark may only begin the whole text */
     if (!is_alone) mt_strbuf_addf(all->text, "%s@file 1 %s\n", all->text->length ? "\n" : "", path);

@@ -64,8 +64,7 @@ static mt_status check_characters(const parser *p, piece line)
         size_t length = mt_text_utf8(line.text + i, line.length - i);
         unsigned char c = (unsigned char)line.text[i];
         if (length == 0) return fail_at(p, p->line, "invalid UTF-8 (byte 0x%02x in column %zu); save the file as UTF-8", c, i + 1);
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return fail_at(p, p->line, "control character 0x%02x in column %zu, expected text", c, i + 1);
+        if ((c < 0x20 && c != '\t') || c == 0x7f) return fail_at(p, p->line, "control character 0x%02x in column %zu, expected text", c, i + 1);
         i += length;
     }
     return MT_OK;
@@ -197,8 +196,7 @@ static mt_status parse_entry(parser *p, piece line)
         return fail_at(p, key_line, "'%.*s' is not a key, expected a name of letters, digits and _ in front of '='",
                        (int)(key.length < 60 ? key.length : 60), key.text);
     bool is_include = !p->in_section && key.length == 7 && memcmp(key.text, "include", 7) == 0;
-    if (!p->in_section && !is_include)
-        return fail_at(p, key_line, "key '%.*s' stands outside a section, expected [section] first", (int)key.length, key.text);
+    if (!p->in_section && !is_include) return fail_at(p, key_line, "key '%.*s' stands outside a section, expected [section] first", (int)key.length, key.text);
     mt_strbuf value = {0};
     mt_status st = take_value(p, (piece){equals + 1, line.length - key_length - 1}, &value);
     if (st != MT_OK) {

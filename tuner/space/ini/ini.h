@@ -6,8 +6,7 @@
  *
  * A text may hold several files, each behind a line "@file LINE PATH" (include.h writes them). Lines are then counted through the whole text;
  * mt_ini_place says which line of which file one is. */
-#ifndef MT_SPACE_INI_INI_H
-#define MT_SPACE_INI_INI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ mt_status mt_ini_add_include(mt_ini *ini, const char *value, int line, mt_error 
 mt_status mt_ini_add_mark(mt_ini *ini, int first, int line, const char *path, size_t length, mt_error *err);
 /* Text without one pair of outer double quotes, if there is one. Owned by the caller (mt_free). */
 char *mt_ini_unquote(const char *value);
-
-#endif

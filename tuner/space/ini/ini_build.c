@@ -154,9 +154,7 @@ static void free_section(mt_ini_section *section)
         mt_free(section->entries[i].key);
         mt_free(section->entries[i].value);
     }
-    mt_free(section->entries);
-    mt_free(section->kind);
-    mt_free(section->name);
+    MT_FREE_EACH(section->entries, section->kind, section->name);
 }
 
 void mt_ini_free(mt_ini *ini)
@@ -165,10 +163,7 @@ void mt_ini_free(mt_ini *ini)
     for (size_t i = 0; i < ini->section_count; i++) free_section(&ini->sections[i]);
     for (size_t i = 0; i < ini->mark_count; i++) mt_free(ini->marks[i].path);
     free_section(&ini->includes);
-    mt_free(ini->marks);
-    mt_free(ini->slots);
-    mt_free(ini->sections);
-    mt_free(ini->path);
+    MT_FREE_EACH(ini->marks, ini->slots, ini->sections, ini->path);
     *ini = (mt_ini){0};
 }
 

@@ -1,6 +1,5 @@
 /* Which sections an mt_ini has, and which keys each section: what is there twice is found at once, however many there are. */
-#ifndef MT_SPACE_INI_INI_INDEX_H
-#define MT_SPACE_INI_INI_INDEX_H
+#pragma once
 
 #include "tuner/space/ini/ini.h"
 
@@ -11,5 +10,3 @@ bool mt_ini_index_entry(mt_ini *ini);
 const mt_ini_section *mt_ini_index_find_section(const mt_ini *ini, const char *kind, const char *name, size_t *from);
 /* The noted entry of the last section, or NULL. */
 const mt_ini_entry *mt_ini_index_find_entry(const mt_ini *ini, const char *key);
-
-#endif

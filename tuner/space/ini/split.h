@@ -1,6 +1,5 @@
 /* Lists in values of a search space. */
-#ifndef MT_SPACE_INI_SPLIT_H
-#define MT_SPACE_INI_SPLIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
 /* Splits at commas outside of quotes and brackets; items are trimmed, mt_strings_free them. Empty text has no items. */
 mt_status mt_split(const char *text, char ***items, size_t *count, mt_error *err);
 void mt_strings_free(char **items, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* What compiled code says of its kernels and variables. The driver says it too, but needs a GPU. */
-#ifndef MT_SPACE_LAUNCH_CUBIN_H
-#define MT_SPACE_LAUNCH_CUBIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void mt_cpp_names_read(const void *cubin, size_t bytes, mt_strbuf *names);
 void mt_kernel_code_read(const void *cubin, size_t bytes, const char *entry, uint32_t reserved, mt_kernel_code *code);
 /* Of all that launches of these kernels (lines of a text) can run and read: code, constants, variables, but not what other kernels alone have. false: it can't be told. */
 bool mt_code_hash(const void *cubin, size_t bytes, const char *entries, mt_hash *hash);
-
-#endif

@@ -249,10 +249,7 @@ mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_erro
     MT_TRY(begin(&planner));
     const mt_algorithm *variant = &spec->algorithms[level];
     MT_TRY(choose(&planner, variant->name));
-    if (!has_timed(plan)) {
-        st = mt_planner_refuse(&planner, "no launch of variant %s remains: every `when` is false", variant->name);
-        goto done;
-    }
+    if (!has_timed(plan)) MT_LEAVE(mt_planner_refuse(&planner, "no launch of variant %s remains: every `when` is false", variant->name));
     mark_used(&planner);
     MT_TRY(plan_args(&planner));
     MT_TRY(plan_launches(&planner, variant->entry));

@@ -1,6 +1,5 @@
 /* A plan: one point's arguments and launches as numbers, ready for the device; and the hardware's rules that it must keep. */
-#ifndef MT_SPACE_LAUNCH_PLAN_H
-#define MT_SPACE_LAUNCH_PLAN_H
+#pragma once
 
 #include "tuner/space/points/env.h"
 
@@ -78,5 +77,3 @@ typedef struct mt_kernel_code { /* what a compiler made of a kernel */
 
 /* The rules that the plan alone could not tell: why this code can't be launched so, with the numbers (mt_free); NULL = it can. Of the launch block, dynamic shared memory, grid and cluster count. */
 char *mt_plan_code_illegal(const mt_plan_launch *launch, const mt_kernel_code *code, const mt_device_facts *facts);
-
-#endif

@@ -1,6 +1,5 @@
 /* Arguments as numbers: tensors, arrays of tensor maps, scalars. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/launch/plan_internal.h"

@@ -1,6 +1,5 @@
 /* Between plan.c (launches), plan_arg.c (arguments) and plan_scalar.c. */
-#ifndef MT_SPACE_LAUNCH_PLAN_INTERNAL_H
-#define MT_SPACE_LAUNCH_PLAN_INTERNAL_H
+#pragma once
 
 #include "tuner/space/launch/plan.h"
 
@@ -20,5 +19,3 @@ mt_status mt_planner_arg(mt_planner *planner, size_t arg);
 /* Little-endian bytes of a number in a dtype; false when it does not fit. */
 bool mt_scalar_from_int(mt_dtype dtype, int64_t value, unsigned char bytes[8]);
 bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8]);
-
-#endif

@@ -54,11 +54,7 @@ mt_status mt_env_create(const mt_spec *spec, const mt_shape *shape, const mt_dev
 void mt_env_free(mt_env *env)
 {
     if (!env) return;
-    mt_free(env->slots);
-    mt_free(env->let_states);
-    mt_free(env->let_failures);
-    mt_free(env->let_faults);
-    mt_free(env);
+    MT_FREE_EACH(env->slots, env->let_states, env->let_failures, env->let_faults, env);
 }
 
 const mt_spec *mt_env_spec(const mt_env *env)
@@ -299,10 +295,7 @@ mt_status mt_env_expand(const mt_env *env, const char *text, char **expanded, mt
         mt_strbuf_add_bytes(&out, at, plain);
         if (!open) break;
         size_t length = strcspn(open + 2, "}");
-        if (!open[2 + length] || length >= sizeof name) {
-            st = MT_FAIL(err, MT_ERR_SPEC, "%s: `${` without `}` in `%s`", env->spec->path, text);
-            goto done;
-        }
+        if (!open[2 + length] || length >= sizeof name) MT_LEAVE(MT_FAIL(err, MT_ERR_SPEC, "%s: `${` without `}` in `%s`", env->spec->path, text));
         memcpy(name, open + 2, length);
         name[length] = '\0';
         MT_TRY(expand_name(env, text, name, &out, err));

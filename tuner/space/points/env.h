@@ -1,6 +1,5 @@
 /* An environment holds the value of every name for one (spec, shape, device) and one point at a time: what expressions are evaluated in. */
-#ifndef MT_SPACE_POINTS_ENV_H
-#define MT_SPACE_POINTS_ENV_H
+#pragma once
 
 #include "tuner/space/facts.h"
 #include "tuner/space/points/point.h"
@@ -40,5 +39,3 @@ mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err);
 void mt_env_put_loop(const mt_env *env, int64_t value);
 /* The level a knob has now. */
 int mt_env_level(const mt_env *env, size_t param);
-
-#endif

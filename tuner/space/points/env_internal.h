@@ -1,6 +1,5 @@
 /* The environment's inside, for the enumerator. */
-#ifndef MT_SPACE_POINTS_ENV_INTERNAL_H
-#define MT_SPACE_POINTS_ENV_INTERNAL_H
+#pragma once
 
 #include "tuner/space/points/env.h"
 
@@ -17,5 +16,3 @@ mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *v
 mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault);
 /* "path:line: column 7: expression: what (shape …, at ALGO=…)", MT_ERR_SPEC. `at`: NULL: the point that is set. */
 mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const mt_point *at, mt_error *err);
-
-#endif

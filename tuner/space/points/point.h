@@ -1,6 +1,5 @@
 /* A point of the space (one level per knob) and its canonical text. */
-#ifndef MT_SPACE_POINTS_POINT_H
-#define MT_SPACE_POINTS_POINT_H
+#pragma once
 
 #include "tuner/space/spec/spec.h"
 
@@ -17,5 +16,3 @@ char *mt_point_text(const mt_spec *spec, const mt_point *point);
 char *mt_point_usual(const mt_spec *spec);
 /* Inverse of mt_point_text; refuses unknown knobs and values by name. */
 mt_status mt_point_parse(const mt_spec *spec, const char *text, mt_point *point, mt_error *err);
-
-#endif

@@ -111,10 +111,7 @@ mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_de
     space->limits = default_limits;
     space->pruned = mt_alloc(kinds, sizeof *space->pruned);
     space->is_exact = mt_alloc(kinds, sizeof *space->is_exact);
-    if (!space->pruned || !space->is_exact) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!space->pruned || !space->is_exact) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory"));
     for (size_t i = 0; i < kinds; i++) space->is_exact[i] = true;
     lay_out(space);
     MT_TRY(mt_pool_make(space, err));
@@ -188,12 +185,7 @@ void mt_space_free(mt_space *space)
     mt_checks_free(space);
     mt_pool_free(space->pool);
     mt_diagram_free(space->diagram);
-    mt_free(space->base);
-    mt_free(space->place);
-    mt_free(space->points);
-    mt_free(space->pruned);
-    mt_free(space->is_exact);
-    mt_free(space);
+    MT_FREE_EACH(space->base, space->place, space->points, space->pruned, space->is_exact, space);
 }
 
 /* ---- facts of the space ---- */

@@ -1,7 +1,6 @@
 /* The valid points of a spec for one shape on one device: enumerated once, with constraints pruning as early as their names are known; or, where there are too many
  * for that, counted and drawn without being enumerated. */
-#ifndef MT_SPACE_POINTS_SPACE_H
-#define MT_SPACE_POINTS_SPACE_H
+#pragma once
 
 #include "tuner/base/rng.h"
 #include "tuner/base/strbuf.h"
@@ -81,5 +80,3 @@ mt_status mt_space_variant_default(const mt_space *space, const char *name, size
 /* Valid points that differ from `index` in one knob (any value; knobs that become active take their default, inactive ones drop).
  * Writes at most capacity indices, returns how many there are in all. */
 size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity);
-
-#endif

@@ -139,9 +139,7 @@ void mt_checks_free(mt_space *space)
 {
     for (size_t i = 0; space->checks && i < space->check_count; i++) free_check(&space->checks[i]);
     for (size_t i = 0; space->whens && i < space->spec->param_count; i++) free_check(&space->whens[i]);
-    mt_free(space->checks);
-    mt_free(space->whens);
-    mt_free(space->activities);
+    MT_FREE_EACH(space->checks, space->whens, space->activities);
 }
 
 /* ---- asking ---- */

@@ -131,8 +131,7 @@ mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_erro
     if (st == MT_OK && (missing.length || idle.length))
         st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s%s%s%s%s", missing.length ? "the variant lacks " : "", mt_strbuf_text(&missing), missing.length && idle.length ? "; " : "", mt_strbuf_text(&idle),
                      idle.length ? ": not active beside the other knobs" : "");
-    else if (st == MT_OK)
-        st = explain(space, walker, "the variant", err);
+    else if (st == MT_OK) st = explain(space, walker, "the variant", err);
     mt_walker_give(space, walker);
     mt_strbuf_free(&missing);
     mt_strbuf_free(&idle);

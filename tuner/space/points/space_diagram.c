@@ -7,7 +7,6 @@
  * Conditions that read knobs far apart keep many knobs live. Where that takes more states than the limit, conditions are left out until it doesn't; the counts are
  * then of a set that holds all valid points and some others, and whoever draws has to look at the rest of the conditions. */
 #include <float.h>
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/points/space_internal.h"
@@ -277,10 +276,7 @@ mt_status mt_diagram_make(const mt_space *space, const mt_space_watch *watch, mt
     *out = NULL;
     c.walker = mt_walker_take(space);
     if (diagram) diagram->is_out = mt_alloc(condition_count(space), sizeof *diagram->is_out);
-    if (!diagram || !c.walker || !diagram->is_out) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!diagram || !c.walker || !diagram->is_out) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory"));
     MT_TRY(make(&c));
     *out = diagram;
     diagram = NULL;
@@ -293,9 +289,7 @@ done:
 void mt_diagram_free(mt_diagram *diagram)
 {
     if (!diagram) return;
-    mt_free(diagram->is_out);
-    mt_free(diagram->states);
-    mt_free(diagram);
+    MT_FREE_EACH(diagram->is_out, diagram->states, diagram);
 }
 
 uint64_t mt_diagram_total(const mt_diagram *diagram)

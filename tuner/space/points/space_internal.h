@@ -1,6 +1,5 @@
 /* Between the files space*.c: conditions and their memories, walkers, ranks, the counting of points without storing them. */
-#ifndef MT_SPACE_POINTS_SPACE_INTERNAL_H
-#define MT_SPACE_POINTS_SPACE_INTERNAL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -171,5 +170,3 @@ mt_status mt_space_estimate(mt_space *space, const mt_space_watch *watch, mt_err
 /* The constructor with limits of one's own, for tests and benchmarks; NULL = the default ones. */
 mt_status mt_space_create_limited(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch,
                                   const mt_space_limits *limits, mt_space **space, mt_error *err);
-
-#endif

@@ -57,10 +57,7 @@ static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points
     mt_point *sorted = sort_out(points, &count);
     space->points = mt_alloc(count, space->stride);
     space->capacity = count;
-    if (!sorted || !space->points) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", count);
-        goto done;
-    }
+    if (!sorted || !space->points) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", count));
     MT_TRY(take_points(space, walker, sorted, count, err));
     uint64_t told = space->count;
     for (size_t i = 0; i < space->spec->constraint_count + space->spec->algorithm_count; i++) told += space->pruned[i];

@@ -1,5 +1,4 @@
 /* Depth-first enumeration: one knob per level, each condition as soon as the last knob that it reads is set. */
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/points/space_internal.h"
@@ -186,10 +185,7 @@ mt_status mt_space_walk(mt_space *space, const mt_diagram *diagram, const mt_spa
     walk w = { .space = space, .diagram = diagram, .effort = { watch, 0, space->limits.effort }, .is_complete = true, .err = err };
     const mt_check *culprit;
     w.walker = mt_walker_take(space);
-    if (!w.walker || !prepare(&w)) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!w.walker || !prepare(&w)) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory"));
     switch (mt_checks_at(space, w.walker, -1, &culprit)) {
     case MT_TRUTH_FAILED: st = mt_check_fail(culprit, w.walker, err); break;
     case MT_TRUTH_BROKEN: note_pruned(&w, culprit, space->raw_count); break;

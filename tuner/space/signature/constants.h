@@ -1,6 +1,5 @@
 /* The __constant__ variables of a source that get no values there: a launch without their contents reads zeros. Nothing is preprocessed, as in signature.h. */
-#ifndef MT_SPACE_SIGNATURE_CONSTANTS_H
-#define MT_SPACE_SIGNATURE_CONSTANTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ typedef struct mt_constants {
 
 /* Adds those of `source` to the list, which is zeroed before the first; mt_free(constants->items), also after an error. */
 mt_status mt_constants_read(const char *source, mt_constants *constants, mt_error *err);
-
-#endif

@@ -295,9 +295,7 @@ mt_status mt_open_macros_read(const char *source, const char *others, mt_open_ma
         if (added) *added = one->macro;
     }
     snprintf(macros->guard, sizeof macros->guard, "%s", r.guard);
-    mt_free(r.names);
-    mt_free(text);
-    mt_free(code);
+    MT_FREE_EACH(r.names, text, code);
     return is_good ? MT_OK : mt_no_memory("source", err);
 }
 

@@ -1,7 +1,6 @@
 /* The macros that a source leaves to whoever compiles it: those that it gives a value only where nobody else did, and those that it reads and nowhere defines. They are what a tuner turns. Nothing is preprocessed:
  * what stands under conditions counts, whatever they say. */
-#ifndef MT_SPACE_SIGNATURE_OPEN_MACROS_H
-#define MT_SPACE_SIGNATURE_OPEN_MACROS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ typedef struct mt_open_macros {
 /* `others`: files that the source includes; what stands in them is not left open. Free with mt_open_macros_free, also after an error. */
 mt_status mt_open_macros_read(const char *source, const char *others, mt_open_macros *macros, mt_error *err);
 void mt_open_macros_free(mt_open_macros *macros);
-
-#endif

@@ -267,9 +267,7 @@ static void free_signature(mt_signature *signature)
         mt_free(signature->parameters[i].name);
         mt_free(signature->parameters[i].type);
     }
-    mt_free(signature->parameters);
-    mt_free(signature->name);
-    mt_free(signature->symbol);
+    MT_FREE_EACH(signature->parameters, signature->name, signature->symbol);
 }
 
 static mt_status add(reader *r, mt_signature *signature, mt_error *err)

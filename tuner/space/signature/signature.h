@@ -1,7 +1,6 @@
 /* The __global__ functions of a CUDA source as far as their declarations tell: for a first search space of a kernel that has none. Nothing is preprocessed or compiled, so macros are not expanded and conditions not
  * evaluated; what a compiler would refuse may be read, and a declaration made by macros is not seen. */
-#ifndef MT_SPACE_SIGNATURE_SIGNATURE_H
-#define MT_SPACE_SIGNATURE_SIGNATURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ const char *mt_signature_dtype(const char *type, int *lanes);
 
 /* The function's name in compiled code, by the Itanium C++ ABI; mt_free. NULL: one of its parameters' types is not known here, or memory ran out. */
 char *mt_signature_mangle(const mt_signature *signature);
-
-#endif

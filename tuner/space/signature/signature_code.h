@@ -1,6 +1,5 @@
 /* Words of C++ code, one after the other. */
-#ifndef MT_SPACE_SIGNATURE_SIGNATURE_CODE_H
-#define MT_SPACE_SIGNATURE_SIGNATURE_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ const char *mt_code_skip(const char **at, char open, char close);
 char *mt_code_bare(const char *source);
 /* The same with its directives. */
 char *mt_code_uncommented(const char *source);
-
-#endif

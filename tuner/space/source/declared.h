@@ -1,6 +1,5 @@
 /* What the declarations of a source's kernels say of their parameters. Nothing is preprocessed (signature.h): where it can't be told for sure, nothing is said. */
-#ifndef MT_SPACE_SOURCE_DECLARED_H
-#define MT_SPACE_SOURCE_DECLARED_H
+#pragma once
 
 #include "tuner/space/signature/signature.h"
 #include "tuner/space/source/source.h"
@@ -21,5 +20,3 @@ bool mt_declared_dtype(const mt_parameter *parameter, mt_dtype *dtype);
 
 /* What the reference writes to an output of this floating type: double, unless it is declared with the output's own type, or with float where it reads nothing from there. */
 mt_dtype mt_declared_reference_dtype(const mt_declared *declared, const mt_spec *spec, size_t arg, mt_dtype own);
-
-#endif

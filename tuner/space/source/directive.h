@@ -1,7 +1,6 @@
 /* What a source text says of other files: #include, __has_include, and the macros that may name a file. Conditions are not evaluated, no macro is expanded. The text is read as a compiler reads it: lines
  * that go on are joined first, then come comments and literals, raw ones too. */
-#ifndef MT_SPACE_SOURCE_DIRECTIVE_H
-#define MT_SPACE_SOURCE_DIRECTIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ const char *mt_directive_blanks(const char *at);
 const char *mt_directive_line_end(const char *at);
 /* The next file or macro in the line at *at, of a joined text: form, name, length and rest. False: there is none left. */
 bool mt_directive_operand(const char **at, mt_directive *found);
-
-#endif

@@ -1,7 +1,6 @@
 /* Headers of the host's C and C++ libraries, which NVRTC has none of: a source that names one gets a stub, which leads to the toolkit's cuda/std or to NVRTC's own functions. So does
  * <cub/cub.cuh>, of which NVRTC can compile the parts alone. */
-#ifndef MT_SPACE_SOURCE_HOST_HEADER_H
-#define MT_SPACE_SOURCE_HOST_HEADER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
 bool mt_host_header_stub(const char *name, mt_strbuf *text);
 /* What code for the GPU takes in place of a host's header that has no stub, behind the word `expected`; NULL: not known to be one. Lives as long as the program. */
 const char *mt_host_header_instead(const char *name);
-
-#endif

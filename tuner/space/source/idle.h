@@ -1,6 +1,5 @@
 /* Knobs that change nothing, most often a slip of the pen: each of their values is the same variant once more. */
-#ifndef MT_SPACE_SOURCE_IDLE_H
-#define MT_SPACE_SOURCE_IDLE_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/source/source.h"
@@ -14,5 +13,3 @@ void mt_idle_tell(const mt_spec *spec, uint64_t knobs, const char *where, const 
 void mt_idle_tell_unread(const mt_spec *spec, uint64_t idle, mt_strbuf *text);
 /* Bit i: a launch, an argument, an option or another knob's `when` reads spec->params[i]. */
 uint64_t mt_knobs_of_expressions(const mt_spec *spec);
-
-#endif

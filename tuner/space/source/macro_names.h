@@ -1,6 +1,5 @@
 /* Names that a macro must not have, since headers use them for something else. */
-#ifndef MT_SPACE_SOURCE_MACRO_NAMES_H
-#define MT_SPACE_SOURCE_MACRO_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ typedef struct mt_taken_name {
 /* Not all there are: those that people call knobs by. tests/unit/test_compile.c tries each with the NVRTC that is there. */
 extern const mt_taken_name mt_taken_names[];
 extern const size_t mt_taken_name_count;
-
-#endif

@@ -1,6 +1,5 @@
 /* NVRTC options of one compile: -D macros for knobs, shape and workload, and the file's own options. The rules are in kernels/README.md. */
-#ifndef MT_SPACE_SOURCE_MACROS_H
-#define MT_SPACE_SOURCE_MACROS_H
+#pragma once
 
 #include "tuner/space/points/env.h"
 
@@ -23,5 +22,3 @@ mt_status mt_options_add(mt_options *options, const char *option, mt_error *err)
 /* Such an option for what is no plain name, once; a plain name is in the code anyway. */
 mt_status mt_options_add_name(mt_options *options, const char *name, mt_error *err);
 void mt_options_free(mt_options *options); /* zeroed struct is fine */
-
-#endif

@@ -1,10 +1,7 @@
 /* Inside of macros.c and macros_check.c. */
-#ifndef MT_SPACE_SOURCE_MACROS_INTERNAL_H
-#define MT_SPACE_SOURCE_MACROS_INTERNAL_H
+#pragma once
 
 #include "tuner/space/source/macros.h"
 
 /* MT_ERR_SPEC when two options give one name different values. `workload`: NULL = its values are no macros here. */
 mt_status mt_macros_check(const mt_env *env, const mt_workload *workload, const mt_options *options, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The words of an `options` text: quotes hold blanks together, and what names a folder or a header is told from what goes to NVRTC as it is. */
-#ifndef MT_SPACE_SOURCE_OPTION_WORDS_H
-#define MT_SPACE_SOURCE_OPTION_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ const char *mt_word_refusal(mt_word_kind kind);
 char *mt_words_without_files(const char *text);
 /* The macro that the option defines or undefines: its name, *length letters long, and where its value stands (NULL: undefined; "": -DX is 1). NULL: another option. */
 const char *mt_word_macro(const char *option, size_t *length, const char **value);
-
-#endif

@@ -3,7 +3,6 @@
 #include "tuner/space/source/semantics.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"

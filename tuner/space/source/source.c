@@ -11,7 +11,6 @@
 #include "tuner/space/source/host_header.h"
 #include "tuner/space/source/nvcc_words.h"
 #include "tuner/space/source/option_words.h"
-#include "tuner/space/spec/spec_scope.h"
 #include "tuner/space/ini/split.h"
 
 enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 1000 /* that may name a file, of one file */, NO_FOLDER = -1 };
@@ -152,9 +151,7 @@ static mt_status add_text(loader *self, mt_source_file file, char *real, int fol
     if (!files || !places || !file.name || !file.path || !file.text) st = mt_no_memory("source", err);
     else if (source->file_count == FILE_LIMIT) st = MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d included files", files[0].path, FILE_LIMIT);
     if (st != MT_OK) {
-        mt_free(file.name);
-        mt_free(file.path);
-        mt_free(file.text);
+        MT_FREE_EACH(file.name, file.path, file.text);
         free(real);
         return st;
     }
@@ -171,9 +168,7 @@ static mt_status add_file(loader *self, char *name, char *path, int folder, mt_e
     mt_status st = name && path ? mt_file_read(path, SIZE_LIMIT, &file.text, &length, err) : mt_no_memory("source", err);
     if (st == MT_OK && strlen(file.text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
     if (st != MT_OK) {
-        mt_free(file.text);
-        mt_free(name);
-        mt_free(path);
+        MT_FREE_EACH(file.text, name, path);
         return st;
     }
     drop_mark(file.text);
@@ -339,10 +334,7 @@ static mt_status scan_file(loader *self, size_t index, mt_error *err)
     if (copied == text) goto done;
     mt_strbuf_add(&rewritten, copied);
     char *taken = rewritten.failed || operand.failed ? NULL : mt_strbuf_take(&rewritten);
-    if (!taken) {
-        st = mt_no_memory("source", err);
-        goto done;
-    }
+    if (!taken) MT_LEAVE(mt_no_memory("source", err));
     mt_free(self->source->files[index].text);
     self->source->files[index].text = taken;
 done:
@@ -564,9 +556,7 @@ const mt_source_file *mt_source_file_of(const mt_source *source, const char *lin
 void mt_source_free(mt_source *source)
 {
     for (size_t i = 0; i < source->file_count; i++) {
-        mt_free(source->files[i].name);
-        mt_free(source->files[i].path);
-        mt_free(source->files[i].text);
+        MT_FREE_EACH(source->files[i].name, source->files[i].path, source->files[i].text);
     }
     mt_free(source->files);
     *source = (mt_source){ 0 };

@@ -1,7 +1,6 @@
 /* The kernel's source with every file of the user's that it may include, read once, so that what is hashed is what is compiled: NVRTC gets these texts in memory, no folder but the toolkit's, and
  * runs in a folder that holds nothing. */
-#ifndef MT_SPACE_SOURCE_SOURCE_H
-#define MT_SPACE_SOURCE_SOURCE_H
+#pragma once
 
 #include "tuner/space/source/source_files.h"
 #include "tuner/space/spec/spec.h"
@@ -19,5 +18,3 @@ const mt_source_file *mt_source_file_of(const mt_source *source, const char *lin
 void mt_source_free(mt_source *source); /* zeroed struct is fine */
 /* Identity of the kernel: source, includes, options without paths, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The texts that a kernel is made of. */
-#ifndef MT_SPACE_SOURCE_SOURCE_FILES_H
-#define MT_SPACE_SOURCE_SOURCE_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ typedef struct mt_source {
     size_t file_count;
     bool is_for_nvcc; /* NVRTC compiles it otherwise */
 } mt_source;
-
-#endif

@@ -1,6 +1,5 @@
 /* The texts of a source as files, for a compiler that reads no others: each is found by its name alone, as NVRTC finds it in memory (source_files.h). */
-#ifndef MT_SPACE_SOURCE_SOURCE_FOLDER_H
-#define MT_SPACE_SOURCE_SOURCE_FOLDER_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/base/texts.h"
@@ -14,5 +13,3 @@ void mt_source_add_line_mark(const char *name, mt_strbuf *text);
 void mt_source_add_macro(const char *option, mt_strbuf *text);
 /* Writes texts[file_count], one for each file of the source, into the folder, the main one as MT_SOURCE_MAIN. *folders: where headers are found, for -I, from the folder on. */
 mt_status mt_source_write(const mt_source *source, char *const *texts, const char *folder, mt_texts *folders, mt_error *err);
-
-#endif

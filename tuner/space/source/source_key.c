@@ -67,9 +67,7 @@ mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *k
     }
     bool ok = semantics && options && sorted && !text.failed;
     if (ok) *key = mt_hash_bytes(text.text, text.length);
-    mt_free(sorted);
-    mt_free(semantics);
-    mt_free(options);
+    MT_FREE_EACH(sorted, semantics, options);
     mt_strbuf_free(&text);
     return ok ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
 }

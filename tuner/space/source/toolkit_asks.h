@@ -1,7 +1,6 @@
 /* What headers of the toolkit ask by __has_include for through macros. Those that the toolkit defines lead to its own files, which count. One that the user's source or an option defines may name any file
  * of the disk, of which no key would tell. */
-#ifndef MT_SPACE_SOURCE_TOOLKIT_ASKS_H
-#define MT_SPACE_SOURCE_TOOLKIT_ASKS_H
+#pragma once
 
 #include "tuner/base/texts.h"
 
@@ -13,5 +12,3 @@ typedef struct mt_toolkit_asks {
 /* Adds what the text, of one or more headers, asks for. */
 mt_status mt_toolkit_asks_add(mt_toolkit_asks *asks, const char *text, mt_error *err);
 void mt_toolkit_asks_free(mt_toolkit_asks *asks);
-
-#endif

@@ -249,9 +249,7 @@ static mt_status read_folder(mt_visible *self, const char *folder, mt_error *err
             add_to_digest(&self->read, paths[i], text, length);
             st = mt_toolkit_asks_add(&self->asks, text, err);
         }
-        mt_free(text);
-        mt_free(path);
-        mt_free(paths[i]);
+        MT_FREE_EACH(text, path, paths[i]);
     }
     mt_free(paths);
     return st == MT_OK && self->read.failed ? mt_no_memory("macros of the source", err) : st;
@@ -305,10 +303,7 @@ mt_status mt_visible_create(const mt_source *source, const char *const *folders,
     self->folders = folders;
     self->folder_count = folder_count;
     for (size_t i = 0; i < source->file_count; i++) add_code(&self->code, source->files[i].text);
-    if (self->code.failed) {
-        st = mt_no_memory("macros of the source", err);
-        goto done;
-    }
+    if (self->code.failed) MT_LEAVE(mt_no_memory("macros of the source", err));
     self->sees_all = strstr(mt_strbuf_text(&self->code), "##") != NULL; /* of the toolkit's own pastings none makes a knob's name */
     size_t own = self->code.length;
     MT_TRY(follow_includes(self, source, err));

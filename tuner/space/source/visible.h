@@ -3,8 +3,7 @@
  *
  * Decided by words, not by preprocessing: a macro is seen if its name stands somewhere in the source, in what that includes (the toolkit's headers too), or in the value of a
  * macro that is seen. Comments do not count. Where words can't tell – names pasted by ##, includes named by macros – all macros count as seen. */
-#ifndef MT_SPACE_SOURCE_VISIBLE_H
-#define MT_SPACE_SOURCE_VISIBLE_H
+#pragma once
 
 #include "tuner/space/source/macros.h"
 #include "tuner/space/source/source.h"
@@ -24,5 +23,3 @@ void mt_visible_forget_code(mt_visible *visible);
 /* Takes -D options out that the source can't see; the order of the others stays. Without memory to decide an option stays. */
 void mt_visible_filter(mt_visible *visible, mt_options *options);
 void mt_visible_free(mt_visible *visible); /* NULL is a no-op */
-
-#endif

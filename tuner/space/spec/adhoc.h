@@ -1,7 +1,6 @@
 /* Shapes that a search space's file does not name, given by their values: production asked for one, or somebody on the command line. They become [shape]
  * sections behind the file's text, so that the reader, the workers and the keys treat them as they treat every other shape. */
-#ifndef MT_SPACE_SPEC_ADHOC_H
-#define MT_SPACE_SPEC_ADHOC_H
+#pragma once
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/spec/spec.h"
@@ -15,5 +14,3 @@ enum { MT_ADHOC_NAME_SIZE = 64 };
 mt_status mt_adhoc_add(const mt_spec *spec, const char *text, const char *workloads, mt_strbuf *sections, char **name, mt_error *err);
 /* The file's space, and as its shapes also those of the keys ("N=1;M=8"); keys that do not fit it are passed over. As mt_spec_load. */
 mt_status mt_spec_load_shapes(const char *path, const char *const *keys, size_t count, mt_spec **out, mt_error *err);
-
-#endif

@@ -159,15 +159,9 @@ mt_status mt_npy_open(const char *path, mt_npy_file *file, mt_error *err)
     *file = (mt_npy_file){0};
     int fd;
     MT_TRY(mt_file_open_regular(path, &fd, err));
-    if (fstat(fd, &info) != 0 || info.st_size <= 0) {
-        st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: not a .npy file", path);
-        goto done;
-    }
+    if (fstat(fd, &info) != 0 || info.st_size <= 0) MT_LEAVE(MT_FAIL(err, MT_ERR_SYNTAX, "%s: not a .npy file", path));
     void *mapping = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapping == MAP_FAILED) {
-        st = MT_FAIL(err, MT_ERR_IO, "%s: cannot map: %s", path, strerror(errno));
-        goto done;
-    }
+    if (mapping == MAP_FAILED) MT_LEAVE(MT_FAIL(err, MT_ERR_IO, "%s: cannot map: %s", path, strerror(errno)));
     file->mapping = mapping;
     file->mapped_bytes = (size_t)info.st_size;
     MT_TRY(mt_npy_parse(path, mapping, file->mapped_bytes, file->mapped_bytes, &file->npy, err));

@@ -1,6 +1,5 @@
 /* NumPy's .npy files: the header, and what a tensor expects of one. Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html */
-#ifndef MT_SPACE_SPEC_NPY_H
-#define MT_SPACE_SPEC_NPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void mt_npy_close(mt_npy_file *file); /* zeroed struct is fine */
 mt_status mt_npy_expect(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err);
 /* The same of an expected output: a floating one may come as f64, f32 or f16, whatever the output's own type. */
 mt_status mt_npy_expect_output(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err);
-
-#endif

@@ -268,10 +268,7 @@ mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_sp
     spec->path = mt_strdup(path);
     spec->text = mt_strndup(text, length);
     spec->owned = mt_alloc(1, sizeof *spec->owned);
-    if (!spec->path || !spec->text || !spec->owned) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
+    if (!spec->path || !spec->text || !spec->owned) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
     reader.ini = &spec->owned->ini;
     MT_TRY(mt_ini_parse(path, text, length, &spec->owned->ini, err));
     MT_TRY(check_includes(&reader, err));
@@ -299,10 +296,7 @@ mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, 
     *spec = NULL;
     MT_TRY(mt_include_read(path, &text, err));
     if (more) mt_strbuf_addf(&text, "\n%s", more);
-    if (text.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
+    if (text.failed) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
     st = mt_spec_parse(path, mt_strbuf_text(&text), text.length, spec, err);
 done:
     mt_strbuf_free(&text);

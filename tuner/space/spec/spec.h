@@ -2,8 +2,7 @@
  *
  * Names that expressions may use live in one table of slots: shape values, device facts, knobs (ALGO first), lets, and one loop
  * variable for arrays of tensor maps. Programs are bound to these slots when the file is loaded. */
-#ifndef MT_SPACE_SPEC_SPEC_H
-#define MT_SPACE_SPEC_SPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -226,5 +225,3 @@ int mt_spec_column(const mt_spec *spec, int *line, const char *source); /* as mt
 const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name);       /* or NULL */
 const mt_workload *mt_spec_workload(const mt_spec *spec, const char *name); /* or NULL */
 const mt_setting *mt_settings_find(const mt_setting *settings, size_t count, const char *name);
-
-#endif

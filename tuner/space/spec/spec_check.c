@@ -267,8 +267,7 @@ static mt_status check_algorithm_launches(mt_reader *reader, size_t algorithm, m
         has_launch = has_launch || launch->phase == MT_LAUNCH_TIMED;
         has_output = has_output || takes_output(spec, launch);
     }
-    if (!has_launch)
-        return mt_reader_fail(reader, err, line, "[algorithm %s] has no launch: expected [launch %s 1] or [launch 1]", what->name, what->name);
+    if (!has_launch) return mt_reader_fail(reader, err, line, "[algorithm %s] has no launch: expected [launch %s 1] or [launch 1]", what->name, what->name);
     if (!has_output && !what->is_yardstick)
         return mt_reader_fail(reader, err, line, "no launch of [algorithm %s] takes an output, so that nothing can be verified: expected an argument of role out or inout, or `yardstick = yes`", what->name);
     return MT_OK;

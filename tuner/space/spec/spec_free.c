@@ -30,19 +30,14 @@ static void free_workload(mt_workload *workload)
 
 static void free_algorithm(mt_algorithm *algorithm)
 {
-    mt_free(algorithm->name);
-    mt_free(algorithm->entry);
-    mt_free(algorithm->doc);
-    mt_free(algorithm->options);
+    MT_FREE_EACH(algorithm->name, algorithm->entry, algorithm->doc, algorithm->options);
     mt_expr_free(&algorithm->requires_expr);
     mt_strings_free(algorithm->bake, algorithm->bake_count);
 }
 
 static void free_param(mt_param *param)
 {
-    mt_free(param->name);
-    mt_free(param->macro);
-    mt_free(param->numbers);
+    MT_FREE_EACH(param->name, param->macro, param->numbers);
     mt_strings_free(param->strings, param->value_count);
     mt_expr_free(&param->when);
     mt_free(param->doc);
@@ -53,10 +48,7 @@ static void free_arg(mt_arg *arg)
     mt_free(arg->name);
     mt_free(arg->dtype_text);
     mt_expr_list_free(&arg->init_bounds);
-    mt_free(arg->init_kernel);
-    mt_free(arg->init_file);
-    mt_free(arg->constant);
-    mt_free(arg->loop);
+    MT_FREE_EACH(arg->init_kernel, arg->init_file, arg->constant, arg->loop);
     mt_expr_list_free(&arg->shape);
     mt_expr_free(&arg->count);
     mt_expr_free(&arg->offset);
@@ -71,9 +63,7 @@ static void free_launches(mt_launch *launches, size_t count)
 {
     for (size_t i = 0; launches && i < count; i++) {
         mt_launch *launch = &launches[i];
-        mt_free(launch->algorithm);
-        mt_free(launch->entry);
-        mt_free(launch->args);
+        MT_FREE_EACH(launch->algorithm, launch->entry, launch->args);
         mt_expr_list_free(&launch->grid);
         mt_expr_list_free(&launch->block);
         mt_expr_list_free(&launch->cluster);
@@ -101,18 +91,9 @@ static void free_owned(mt_spec *spec)
 
 static void free_kernel(mt_spec *spec)
 {
-    mt_free(spec->text);
-    mt_free(spec->path);
-    mt_free(spec->name);
-    mt_free(spec->source);
-    mt_free(spec->reference);
-    mt_free(spec->reference_file);
-    mt_free(spec->options);
-    mt_free(spec->macros);
+    MT_FREE_EACH(spec->text, spec->path, spec->name, spec->source, spec->reference, spec->reference_file, spec->options, spec->macros);
     mt_strings_free(spec->include_dirs, spec->include_count);
-    mt_free(spec->strategy);
-    mt_free(spec->baseline);
-    mt_free(spec->defaults_text);
+    MT_FREE_EACH(spec->strategy, spec->baseline, spec->defaults_text);
     mt_strings_free(spec->defaults, spec->default_count);
     mt_free(spec->library);
     mt_strings_free(spec->slot_names, spec->slot_count);

@@ -1,6 +1,5 @@
 /* Between the files spec*.c: the reader's state, the key table and the value parsers. Nobody else includes this (but for the tests of the table). */
-#ifndef MT_SPACE_SPEC_SPEC_INTERNAL_H
-#define MT_SPACE_SPEC_SPEC_INTERNAL_H
+#pragma once
 
 #include "tuner/space/ini/ini.h"
 #include "tuner/space/spec/spec.h"
@@ -157,5 +156,3 @@ mt_status mt_read_workload_setting(mt_reader *reader, const mt_ini_entry *entry,
 /* Canonical text of all of them; the caller mt_free's *key. */
 mt_status mt_settings_key(mt_reader *reader, const mt_setting *settings, size_t count, char **key, mt_error *err);
 void mt_expr_list_free(mt_expr_list *list);
-
-#endif

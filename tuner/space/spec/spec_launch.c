@@ -172,10 +172,7 @@ static mt_status make_reference_launch(mt_reader *reader, const mt_arg *output, 
     mt_strbuf_add(&grid, "ceil_div(");
     for (size_t i = 0; i < output->shape.count; i++) mt_strbuf_addf(&grid, "%s(%s)", i ? " * " : "", output->shape.items[i].source);
     mt_strbuf_add(&grid, ", 256)");
-    if (!launch->algorithm || !launch->args || grid.failed) {
-        st = mt_reader_no_memory(reader, err);
-        goto done;
-    }
+    if (!launch->algorithm || !launch->args || grid.failed) MT_LEAVE(mt_reader_no_memory(reader, err));
     for (size_t i = 0; i < spec->arg_count; i++) {
         if (reference_takes(spec, &spec->args[i])) launch->args[launch->arg_count++] = i;
     }

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 

@@ -124,10 +124,7 @@ mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type w
     mt_status st = MT_OK;
     mt_expr_scope scope = { lookup, names, reader, 0 };
     mt_expr expr = { 0 };
-    if (!*text) {
-        st = mt_reader_fail(reader, err, line, "an expression is missing: expected %s", want == MT_TYPE_LIST ? "one" : type_name(want));
-        goto done;
-    }
+    if (!*text) MT_LEAVE(mt_reader_fail(reader, err, line, "an expression is missing: expected %s", want == MT_TYPE_LIST ? "one" : type_name(want)));
     MT_TRY(mt_reader_parse(reader, line, text, &scope, &expr, err));
     expr.line = line;
     if (want == MT_TYPE_BOOL && expr.type != MT_TYPE_BOOL) {
@@ -135,10 +132,7 @@ mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type w
                             type_name(expr.type));
         goto done;
     }
-    if (want == MT_TYPE_INT && expr.type != MT_TYPE_INT && expr.type != MT_TYPE_BOOL) {
-        st = mt_reader_fail(reader, err, line, "%s is %s: expected an integer", text, type_name(expr.type));
-        goto done;
-    }
+    if (want == MT_TYPE_INT && expr.type != MT_TYPE_INT && expr.type != MT_TYPE_BOOL) MT_LEAVE(mt_reader_fail(reader, err, line, "%s is %s: expected an integer", text, type_name(expr.type)));
     MT_TRY(bind(reader, line, &expr, err));
     mt_expr_free(out);
     *out = expr;

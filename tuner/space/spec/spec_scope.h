@@ -1,6 +1,5 @@
 /* What the names of a spec are to its expressions: the slots that they are bound to, and which knobs an expression reads. */
-#ifndef MT_SPACE_SPEC_SPEC_SCOPE_H
-#define MT_SPACE_SPEC_SPEC_SCOPE_H
+#pragma once
 
 #include "tuner/space/spec/spec.h"
 
@@ -11,5 +10,3 @@ uint64_t mt_scope_knobs(const mt_spec *spec, const mt_expr *expr);
 uint64_t mt_scope_knobs_of_text(const mt_spec *spec, const char *text); /* of the ${NAME} in a text */
 uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg);
 uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch);
-
-#endif

@@ -79,10 +79,7 @@ static mt_status evaluate(mt_reader *reader, int line, const char *text, const m
     mt_expr expr = { 0 };
     mt_value result = { 0 };
     shape_scope scope = { settings, count, mt_alloc(count, sizeof *scope.names) };
-    if (!scope.names) {
-        st = mt_reader_no_memory(reader, err);
-        goto done;
-    }
+    if (!scope.names) MT_LEAVE(mt_reader_no_memory(reader, err));
     mt_expr_scope names = { lookup_setting, setting_names, &scope, 0 };
     MT_TRY(mt_reader_parse(reader, line, text, &names, &expr, err));
     MT_TRY(run_on_settings(reader, line, text, &scope, expr.program, &result, err));

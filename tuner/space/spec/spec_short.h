@@ -1,6 +1,5 @@
 /* Between spec_short.c and spec_like.c: a file's sections on their way from the short forms to the long ones. */
-#ifndef MT_SPACE_SPEC_SPEC_SHORT_H
-#define MT_SPACE_SPEC_SPEC_SHORT_H
+#pragma once
 
 #include "tuner/space/spec/spec_internal.h"
 
@@ -15,5 +14,3 @@ typedef struct mt_short {
 mt_status mt_short_write_shapes(mt_short *all, const mt_ini_section *section, mt_error *err);
 /* [shape NAME] with the values of the shape that it is like and of its file's [shapes]. */
 mt_status mt_short_write_shape(mt_short *all, const mt_ini_section *section, mt_error *err);
-
-#endif

@@ -183,10 +183,7 @@ mt_status mt_parse_expr_list(mt_reader *reader, const mt_key_rule *rule, const m
         goto done;
     }
     list->items = mt_alloc(count, sizeof *list->items);
-    if (!list->items) {
-        st = mt_reader_no_memory(reader, err);
-        goto done;
-    }
+    if (!list->items) MT_LEAVE(mt_reader_no_memory(reader, err));
     for (size_t i = 0; i < count; i++) {
         list->count = i + 1; /* so that a failure below is cleaned up with the rest */
         MT_TRY(mt_scope_expr(reader, entry->line, items[i], MT_TYPE_INT, &list->items[i], err));
