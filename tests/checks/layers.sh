@@ -19,14 +19,15 @@ db="db/exchange/|$store"
 predictor="tuner/predictor/|db/lookup/lookup(_cost)?\.h|$store" # the library evaluates the stored cost model for it
 reports="reports/|$db"
 cluster="tuner/cluster/|$db"
-gpu="tuner/gpu/(dynlib|support)\.h|$space" # what the rooms of the folder share
+gpu="tuner/gpu/(dynlib|support|verify_rules)\.h|$space" # what the rooms of the folder share
 gpu_device="tuner/gpu/device/|$gpu|include/tunelookup_cuda\.h" # how the driver's answers become facts
 gpu_trial="tuner/gpu/trial/|$gpu_device|include/msda_baseline\.h" # the plugins' interface
+cpu="tuner/cpu/|tuner/gpu/(verify_rules|support)\.h|$space" # what a comparison means, which knows no CUDA
 worker="tuner/worker/|$space"
 evaluate="tuner/evaluate/|$worker|$store"
 session="tuner/session/|$evaluate|$search|$predictor"
-cli="tuner/cli/|$session|$reports|$cluster|$db"
-output="tuner/cli/output/|tuner/cli/[a-z_]*\.h|$session|$cluster|$db"
+cli="tuner/cli/|tuner/cpu/run\.h|$session|$reports|$cluster|$db"
+output="tuner/cli/output/|tuner/cpu/run\.h|tuner/cli/[a-z_]*\.h|$session|$cluster|$db"
 requests="tuner/cli/requests/|$output"
 
 # Libraries that only one layer may know: header, folders.
@@ -65,7 +66,9 @@ allow_for() { # file
     tuner/gpu/compile/*) allowed="tuner/gpu/compile/|$gpu" ;;
     tuner/gpu/device/*) allowed=$gpu_device ;;
     tuner/gpu/trial/*) allowed=$gpu_trial ;;
+    tuner/gpu/verify_rules.[ch]) allowed=$gpu ;;
     tuner/gpu/*) allowed="tuner/gpu/[a-z_]*\.h|$base" ;;
+    tuner/cpu/*) allowed=$cpu ;;
     tuner/worker/*) allowed=$worker ;;
     tuner/evaluate/*) allowed=$evaluate ;;
     tuner/session/*) allowed=$session ;;

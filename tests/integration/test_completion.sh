@@ -34,7 +34,7 @@ completes 'show slurm' s
 completes 'verify version' 'help ve'
 completes '--recordings --resume --reuse' 'tune --re'
 completes '--resume' '--res'
-completes '--sample --shape --space' 'check --s'
+completes '--sample --set --shape --space' 'check --s'
 completes 'cold cold,warm warm' 'tune --l2 '
 completes 'cold,warm' 'tune --l2 cold,'
 completes 'cold warm' 'show --l2 '

@@ -60,6 +60,7 @@ printf '[kernel]\nnonsense\n' >share/search_spaces/broken.ini
 holds list list --recordings rec.sqlite
 holds version version
 holds check check --space nowhere.ini --gpu h100
+holds check_run check --run --space "$data"/fake/fake.ini --set N=64
 if built_with_cuda_headers "$tool" && [ -f "$build/lib/libfake_cuda.so" ]; then
   export MSDA_TUNE_LIBCUDA=$build/lib/libfake_cuda.so MSDA_TUNE_NVRTC=$build/lib/libfake_nvrtc.so MSDA_TUNE_NVML=$build/lib/libfake_nvml.so
   cp "$data"/fake/fake.* .

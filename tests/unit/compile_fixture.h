@@ -36,7 +36,7 @@ static inline mt_nvrtc *open_compiler(bool real)
 static inline mt_compile_result compile(mt_nvrtc *nvrtc, const char *text, const char *arch, const char *option, const char *cache)
 {
     mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)text};
-    const mt_source source = {&file, 1};
+    const mt_source source = {.files = &file, .file_count = 1};
     const char *options[] = {option};
     const mt_compile_request request = {.source = &source, .options = options, .option_count = option ? 1 : 0, .arch = arch, .cache_dir = cache};
     mt_compile_result result;

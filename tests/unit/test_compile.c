@@ -40,7 +40,7 @@ START_TEST(the_cache_is_of_the_toolkits_headers_too)
     make_folder();
     snprintf(cache, sizeof cache, "%s/cache", folder);
     mt_source_file file = {(char *)"k.cu", (char *)"k.cu", (char *)"#include <cuda_fp16.h>\nextern \"C\" __global__ void k(float *x) { x[0] = 1; }\n"};
-    const mt_source source = {&file, 1};
+    const mt_source source = {.files = &file, .file_count = 1};
     for (int i = 0; i < 3; i++) {
         char text[32];
         snprintf(path, sizeof path, "%s/toolkit%d/include", folder, i % 2);
@@ -51,7 +51,7 @@ START_TEST(the_cache_is_of_the_toolkits_headers_too)
         snprintf(path, sizeof path, "%s/toolkit%d", folder, i % 2);
         setenv("CUDA_HOME", path, 1);
         mt_nvrtc *nvrtc = open_compiler(false);
-        ck_assert_int_eq(mt_compile_headers(nvrtc, &source, &visible, &err), MT_OK);
+        ck_assert_int_eq(mt_compile_headers(nvrtc, NULL, &source, &visible, &err), MT_OK);
         digests[i % 2] = *mt_visible_headers(visible);
         const mt_compile_request request = {.source = &source, .arch = "sm_90a", .cache_dir = cache, .visible = visible};
         mt_compile_result result;
@@ -199,7 +199,7 @@ START_TEST(a_folder_that_strangers_may_write_is_no_cache)
     const mode_t modes[] = {0777, 01777};
     char *place = mt_path_folder(first.cubin_path);
     mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)kernel_text};
-    const mt_source source = {&file, 1};
+    const mt_source source = {.files = &file, .file_count = 1};
     const mt_compile_request request = {.source = &source, .arch = "sm_90a", .cache_dir = folder};
     for (size_t i = 0; i < 2; i++) {
         mt_error err = {0};
@@ -246,7 +246,7 @@ START_TEST(what_verbose_hides_is_asked_for)
     static const char *const wishes[][2] = {{NULL, NULL}, {"--ptxas-options=-v", NULL}, {"-Xptxas=--verbose", NULL}, {"-Xptxas", "-v"}};
     mt_nvrtc *nvrtc = open_compiler(false);
     mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)kernel_text};
-    const mt_source source = {&file, 1};
+    const mt_source source = {.files = &file, .file_count = 1};
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         const char *options[] = {"-DBEHAVIOUR=BEHAVIOUR_too_much_smem", wishes[i][0], wishes[i][1]};
         const mt_compile_request request = {.source = &source, .options = options, .option_count = 1 + (wishes[i][0] != NULL) + (wishes[i][1] != NULL), .arch = "sm_90a"};

@@ -19,7 +19,7 @@ START_TEST(by_who_includes)
         {NO_FILE("x.cu", "mine.cuh"), "/c/include", "msda-tune: mine.cuh is neither beside the source, nor in a folder of [kernel] include, nor in /c/include\n"},
         {NO_FILE("sub/y.cuh", "mine.cuh"), "/c/include", "msda-tune: mine.cuh is neither beside the source, nor in a folder of [kernel] include, nor in /c/include\n"},
         {NO_FILE("x.cu", "made.cuh"), "/c/include", "msda-tune: made.cuh is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n"},
-        {NO_FILE("x.cu", "vector"), "/c/include", "msda-tune: vector is a header of the host, which code for the GPU can't include: expected <array>, or a pointer that an argument gives\n"},
+        {NO_FILE("x.cu", "vector"), "/c/include", "msda-tune: vector is a header of the host, which code for the GPU can't include: expected <array>, or a pointer that an argument gives, or [kernel] compiler = nvcc\n"},
         {NO_FILE("stdint.h", "bits/a.h"), "/c/include", "msda-tune: /usr/include/stdint.h is a header of the host, which code for the GPU can't include: expected no folder of the host's headers in [kernel] include or -I\n"},
         {NO_FILE("cstdint", "cuda/std/cstdint"), "/c/include",
          "msda-tune: <cstdint> needs the toolkit's <cuda/std/cstdint>, which is not in /c/include: expected a CUDA_HOME whose include folder has it, or its cccl folder\n"},
@@ -38,7 +38,7 @@ START_TEST(by_who_includes)
         {"x.cu(1): error: identifier \"y\" is undefined\n", "/c/include", ""},
     };
     mt_source_file files[] = {{"x.cu", "/there/x.cu", "#include \"mine.cuh\"\n#include <vector>\n"}, {"sub/y.cuh", "/there/sub/y.cuh", ""}, {"cstdint", "msda-tune: cstdint", "#include <cuda/std/cstdint>\n"}, {"stdint.h", "/usr/include/stdint.h", "#include <bits/a.h>\n"}};
-    const mt_source source = {files, 4};
+    const mt_source source = {.files = files, .file_count = 4};
     const mt_compile_request request = {.source = &source};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_strbuf text = {0};

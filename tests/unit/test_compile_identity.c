@@ -46,7 +46,7 @@ START_TEST(a_knob_must_be_in_effect)
         mt_strbuf text = {0};
         mt_strbuf_addf(&text, "%s\nextern \"C\" __global__ void k(float *out) { out[0] = 1; } // no end of line", cases[i].text);
         mt_source_file files[] = {{(char *)"k.cu", (char *)"k.cu", (char *)mt_strbuf_text(&text)}, {(char *)"header.h", (char *)"header.h", (char *)"#pragma once\n#undef BLOCK\n"}};
-        const mt_source source = {files, 2};
+        const mt_source source = {.files = files, .file_count = 2};
         mt_compile_result result = compile_macros(nvrtc, &source, options, sizeof options / sizeof *options);
         ck_assert_msg(result.ok == !cases[i].words && (result.ok || strstr(result.log, cases[i].words) == result.log), "%s: %s", cases[i].text, result.log);
         mt_compile_result_free(&result);
@@ -67,7 +67,7 @@ START_TEST(taken_names_are_told)
         mt_strbuf_addf(&option, "-D%s=4", taken->name);
         mt_strbuf_addf(&words, " uses the name %s, which is the macro of a knob here: where that is not meant, rename it, or let knobs arrive as KNOB_", taken->name);
         mt_source_file file = {(char *)"k.cu", (char *)"k.cu", taken->header ? (char *)"#include <cub/block/block_reduce.cuh>\n#include <cub/warp/warp_reduce.cuh>\n" : (char *)"__device__ int i;\n"};
-        const mt_source source = {&file, 1};
+        const mt_source source = {.files = &file, .file_count = 1};
         const char *options[] = {mt_strbuf_text(&option)};
         mt_compile_result result = compile_macros(nvrtc, &source, options, 1), prefixed;
         bool lacks_header = taken->header && strstr(result.log, "source file \"cub/");
@@ -130,7 +130,7 @@ START_TEST(headers_in_memory_are_as_on_disk)
                               {(char *)"cuda_fp16.h", (char *)"cuda_fp16.h", (char *)"#include <./cuda_fp16.h>\n#define SHADOW 1\n"},
                               {(char *)" blank.h", (char *)" blank.h", (char *)"#include \"  blanks.h\"\n"},
                               {(char *)"  blanks.h", (char *)"  blanks.h", (char *)"#pragma once\n"}};
-    const mt_source source = {files, 5};
+    const mt_source source = {.files = files, .file_count = 5};
     mt_compile_result result = compile_macros(nvrtc, &source, NULL, 0);
     ck_assert_msg(result.ok || strstr(result.log, "set CUDA_HOME"), "%s", result.log);
     mt_compile_result_free(&result);
@@ -173,11 +173,11 @@ START_TEST(headers_of_the_toolkit_that_do_not_count_are_refused)
     static const char *const looked_at[] = {"#include <cuda_fp16.h>\n", "#define NAME <cuda_fp16.h>\n#include NAME\n", "#include <./cuda_fp16.h>\n", "int none;\n"};
     for (size_t i = 0; i < 4; i++) {
         mt_source_file file = {(char *)"k.cu", (char *)"k.cu", (char *)looked_at[i]}, compiled = {(char *)"k.cu", (char *)"k.cu", (char *)"#include <cuda_fp16.h>\nextern \"C\" __global__ void k(float *out) { out[0] = 1; }\n"};
-        const mt_source source = {&file, 1}, other = {&compiled, 1};
+        const mt_source source = {.files = &file, .file_count = 1}, other = {.files = &compiled, .file_count = 1};
         mt_visible *visible = NULL;
         mt_compile_result result;
         mt_error err = {0};
-        ck_assert_int_eq(mt_compile_headers(nvrtc, &source, &visible, &err), MT_OK);
+        ck_assert_int_eq(mt_compile_headers(nvrtc, NULL, &source, &visible, &err), MT_OK);
         const mt_compile_request request = {.source = &other, .arch = "sm_90a", .visible = visible};
         ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
         ck_assert_msg(result.ok == (i < 3) && (result.ok || strstr(result.log, "cuda_fp16.h of the toolkit, which the tool did not find")), "%s: %s", looked_at[i], result.log);
@@ -216,11 +216,11 @@ START_TEST(what_the_toolkit_asks_for_through_macros_of_the_users_is_refused)
         mt_strbuf text = {0};
         mt_strbuf_addf(&text, "%sextern \"C\" __global__ void k(float *out) { out[0] = 1; }\n", cases[i].source);
         mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)mt_strbuf_text(&text)};
-        const mt_source source = {&file, 1};
+        const mt_source source = {.files = &file, .file_count = 1};
         mt_visible *visible = NULL;
         mt_compile_result result;
         mt_error err = {0};
-        ck_assert_msg(mt_compile_headers(nvrtc, &source, &visible, &err) == MT_OK, "%s", err.message);
+        ck_assert_msg(mt_compile_headers(nvrtc, NULL, &source, &visible, &err) == MT_OK, "%s", err.message);
         const mt_compile_request request = {.source = &source, .options = &cases[i].option, .option_count = cases[i].option != NULL, .arch = "sm_90a", .visible = visible};
         ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
         ck_assert_msg(result.ok == !cases[i].words && (result.ok || strstr(result.log, cases[i].words)), "%zu: %s", i, result.log);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/gpu/trial/verify_rules.h"
+#include "tuner/gpu/verify_rules.h"
 
 static mt_arg output(void)
 {

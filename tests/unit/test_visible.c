@@ -25,7 +25,7 @@ static void expect(const char *source_text, const char *given, const char *wante
     mt_error err = {0};
     mt_visible *visible = NULL;
     mt_source_file files[] = {{(char *)"a.cu", (char *)"a.cu", (char *)source_text}, {(char *)"own.cuh", (char *)"own.cuh", (char *)"int own = OWN;"}};
-    const mt_source source = {files, 2};
+    const mt_source source = {.files = files, .file_count = 2};
     const char *folders[] = {NULL, folder};
     mt_options options = {0};
     mt_strbuf left = {0};
@@ -36,7 +36,7 @@ static void expect(const char *source_text, const char *given, const char *wante
         given += *given == ' ';
         mt_free(option);
     }
-    ck_assert_msg(mt_visible_create(&source, folders, 2, &visible, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_visible_create(&source, folders, 2, NULL, &visible, &err) == MT_OK, "%s", err.message);
     for (int round = 0; round < 2; round++) mt_visible_filter(visible, &options); /* once more changes nothing */
     for (size_t i = 0; i < options.count; i++) mt_strbuf_addf(&left, "%s%s", i ? " " : "", options.items[i]);
     ck_assert_msg(strcmp(mt_strbuf_text(&left), wanted) == 0, "%s: '%s', expected '%s'", source_text, mt_strbuf_text(&left), wanted);
@@ -111,9 +111,9 @@ static mt_hash digest_of(const char *source_text)
     mt_error err = {0};
     mt_visible *visible = NULL;
     mt_source_file file = {(char *)"a.cu", (char *)"a.cu", (char *)source_text};
-    const mt_source source = {&file, 1};
+    const mt_source source = {.files = &file, .file_count = 1};
     const char *folders[] = {folder, NULL};
-    ck_assert_msg(mt_visible_create(&source, folders, 2, &visible, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_visible_create(&source, folders, 2, NULL, &visible, &err) == MT_OK, "%s", err.message);
     mt_hash digest = *mt_visible_headers(visible);
     mt_visible_free(visible);
     return digest;

@@ -130,3 +130,28 @@ void mt_cpp_names_in(const char *text, mt_strbuf *out)
     }
     mt_strbuf_add(out, text);
 }
+
+/* Where the parameters begin in "ns::scale<float>(float *, int)"; 0: the name has none. Parentheses within <> are arguments of a template. */
+static size_t parameters_at(const char *name)
+{
+    int depth = 0;
+    size_t length = strlen(name);
+    if (!length || name[length - 1] != ')') return 0;
+    for (size_t at = 0; at < length; at++) {
+        if (name[at] == '<') depth++;
+        else if (name[at] == '>') depth--;
+        else if (name[at] == '(' && depth == 0) return at;
+    }
+    return 0;
+}
+
+char *mt_cpp_expression(const char *name)
+{
+    mt_strbuf text = {0};
+    size_t parameters = parameters_at(name);
+    if (parameters) mt_strbuf_addf(&text, "(void (*)%s)(%.*s)", name + parameters, (int)parameters, name);
+    else mt_strbuf_add(&text, name);
+    char *expression = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    return expression;
+}

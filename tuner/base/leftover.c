@@ -78,6 +78,12 @@ static void sweep_folders(const char *root)
     if (dir) closedir(dir);
 }
 
+const char *mt_temporary_root(void)
+{
+    const char *root = getenv("TMPDIR");
+    return root && root[0] ? root : "/tmp";
+}
+
 mt_status mt_temporary_make(const char *root, mt_temporary *temporary, mt_error *err)
 {
     *temporary = (mt_temporary){.lock = -1};

@@ -9,6 +9,8 @@ typedef struct mt_temporary {
     int lock;   /* the descriptor that holds the folder's lock */
 } mt_temporary;
 
+/* $TMPDIR, or /tmp. */
+const char *mt_temporary_root(void);
 /* Makes and locks the folder <root>/msda-tune-XXXXXX, mode 0700, after it has removed the leftovers of that name. IO error naming the folder. */
 mt_status mt_temporary_make(const char *root, mt_temporary *temporary, mt_error *err);
 void mt_temporary_remove(mt_temporary *temporary); /* with all that is in it; none is a no-op */

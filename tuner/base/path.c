@@ -174,3 +174,17 @@ mt_status mt_path_check_writable(const char *path, mt_error *err)
     }
     return is_shipped_file(real) ? fail_shipped(path, err) : MT_OK;
 }
+
+char *mt_path_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *found = NULL;
+    for (const char *at = path ? path : ""; *at && !found; at += strcspn(at, ":"), at += *at == ':') {
+        char *folder = mt_strndup(at, strcspn(at, ":")), *candidate = folder && *folder == '/' ? mt_path_join(folder, name) : NULL;
+        struct stat info;
+        if (candidate && access(candidate, X_OK) == 0 && stat(candidate, &info) == 0 && S_ISREG(info.st_mode)) found = candidate;
+        else mt_free(candidate);
+        mt_free(folder);
+    }
+    return found;
+}

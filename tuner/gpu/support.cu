@@ -15,9 +15,13 @@ struct f8e5m2 { unsigned char bits; }; /* the upper half of an f16 */
 
 static __device__ double widen(f16 x)
 {
+#if MT_CPU /* check --run */
+    return mt_from_f16(x.bits);
+#else
     float y;
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
     return y;
+#endif
 }
 static __device__ double widen(bf16 x) { return __uint_as_float((unsigned)x.bits << 16); }
 static __device__ double widen(f8e5m2 x) { return widen(f16{(unsigned short)(x.bits << 8)}); }
@@ -30,11 +34,19 @@ template <typename T> static __device__ double widen(T x) { return (double)x; }
 
 static __device__ void narrow(double x, f16 *y)
 {
+#if MT_CPU
+    y->bits = mt_to_f16((float)x);
+#else
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y->bits) : "f"((float)x));
+#endif
 }
 static __device__ void narrow(double x, bf16 *y)
 {
+#if MT_CPU
+    y->bits = mt_to_bf16((float)x);
+#else
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y->bits) : "f"((float)x));
+#endif
 }
 /* To nearest even, and to the largest number beyond it: so do the instructions that write fp8. */
 template <int MANTISSA, int LOWEST> static __device__ unsigned char narrow_fp8(double x, double largest, unsigned nan)
@@ -415,6 +427,7 @@ extern "C" __global__ void mt_flush_read(const ulonglong2 *memory, mt_u64 count,
     if (sum == 0x5bd1e995u) *sink = sum; /* keeps the loads; which value is of no matter */
 }
 
+#if !MT_CPU
 static __device__ mt_u64 global_time_ns()
 {
     mt_u64 now;
@@ -444,3 +457,4 @@ extern "C" __global__ void mt_clock_stamp(mt_stamp *stamps, mt_u32 capacity, mt_
     mt_stamp now = {(mt_u64)clock64(), global_time_ns(), ticket};
     stamps[sm] = now;
 }
+#endif

@@ -28,6 +28,7 @@ static void bundle_fields(mt_codec *codec, mt_bundle *bundle)
     mt_codec_text(codec, &bundle->path);
     mt_codec_text(codec, &bundle->text);
     mt_codec_u32(codec, &count);
+    bundle->source.is_for_nvcc = mt_codec_choice(codec, bundle->source.is_for_nvcc, 2);
     if (codec->mode == MT_CODEC_READ) {
         bool fits = magic == MAGIC && count > 0 && count <= MAX_FILES && !codec->failed;
         bundle->source.files = fits ? mt_alloc(count, sizeof *bundle->source.files) : NULL;

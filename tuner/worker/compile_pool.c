@@ -95,7 +95,7 @@ static void on_hello(struct slot *slot, const mt_hello *hello)
         fail_pool(pool, &error);
         return;
     }
-    if (!pool->is_greeted && mt_visible_create(pool->options.source, hello->header_folders, 2, &pool->visible, &error) != MT_OK) {
+    if (!pool->is_greeted && mt_visible_create(pool->options.source, hello->header_folders, MT_PROTO_FOLDERS, hello->compiler, &pool->visible, &error) != MT_OK) {
         fail_pool(pool, &error);
         return;
     }

@@ -54,7 +54,8 @@ static void hello_fields(mt_codec *codec, mt_hello *hello)
     status_field(codec, &hello->status);
     mt_codec_text(codec, &hello->error);
     mt_codec_i64(codec, &hello->nvrtc_version);
-    for (size_t i = 0; i < 2; i++) mt_codec_text(codec, &hello->header_folders[i]);
+    for (size_t i = 0; i < MT_PROTO_FOLDERS; i++) mt_codec_text(codec, &hello->header_folders[i]);
+    mt_codec_text(codec, &hello->compiler);
     facts_fields(codec, &hello->facts);
     mt_codec_text(codec, &hello->bus_id);
     mt_codec_i32(codec, &hello->device_count);

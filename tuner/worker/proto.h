@@ -16,7 +16,8 @@ enum {
     MT_PROTO_VERSION = 1,
     MT_PROTO_HEADER_BYTES = 12,
     MT_PROTO_MAX_BYTES = 1 << 20,
-    MT_PROTO_MAX_TEXT = 1 << 18  /* senders cut logs to this */
+    MT_PROTO_MAX_TEXT = 1 << 18, /* senders cut logs to this */
+    MT_PROTO_FOLDERS = 16        /* of headers */
 };
 
 typedef enum mt_message_type {
@@ -36,8 +37,9 @@ typedef struct mt_hello {
     uint32_t pid;
     mt_status status;         /* why the worker can't work, in `error` */
     const char *error;
-    int64_t nvrtc_version;    /* compile workers, also below */
-    const char *header_folders[2]; /* where NVRTC is told to find headers; may be NULL */
+    int64_t nvrtc_version;    /* or nvcc's. Compile workers, also below */
+    const char *header_folders[MT_PROTO_FOLDERS]; /* where the compiler finds headers; may be NULL */
+    const char *compiler;     /* nvcc's identity (nvcc.h); NULL = NVRTC */
     mt_device_facts facts;    /* device workers */
     const char *bus_id;
     int32_t device_count;      /* device workers: GPUs that the driver shows */

@@ -37,13 +37,14 @@ struct compiler {
     mt_bundle bundle;
     mt_source tool;
     mt_nvrtc *nvrtc;
+    mt_nvcc nvcc;           /* of a source that is for it; the tool's own kernels are NVRTC's */
     mt_visible *visible[2]; /* the toolkit's headers that the kernel's source and the tool's own read; NULL = not looked for yet */
 };
 
 /* Once for each source: a toolkit that changes under a running session is not looked for. */
 static mt_status find_headers(struct compiler *self, const mt_source *source, bool is_tool, mt_error *err)
 {
-    return self->visible[is_tool] ? MT_OK : mt_compile_headers(self->nvrtc, source, &self->visible[is_tool], err);
+    return self->visible[is_tool] ? MT_OK : mt_compile_headers(self->nvrtc, source->is_for_nvcc ? &self->nvcc : NULL, source, &self->visible[is_tool], err);
 }
 
 static mt_status run_compiler(struct compiler *self, const mt_compile_order *order, mt_compile_result *result, mt_error *err)
@@ -58,6 +59,7 @@ static mt_status run_compiler(struct compiler *self, const mt_compile_order *ord
     if (st != MT_OK) return st;
     mt_compile_request request = {
         .source = source,
+        .nvcc = source->is_for_nvcc ? &self->nvcc : NULL,
         .macro_count = order->macro_count,
         .visible = self->visible[is_tool],
         .options = order->options,
@@ -116,7 +118,7 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     }
     cut_text(result.log);
     compiled->log = result.log;
-    mt_times_note("compile", start_ns, result.cached ? "from the cache" : "by NVRTC");
+    mt_times_note("compile", start_ns, result.cached ? "from the cache" : self->bundle.source.is_for_nvcc && order->kind != MT_COMPILE_TOOL ? "by nvcc" : "by NVRTC");
     mt_status st = mt_channel_send(&self->channel, &reply, err);
     mt_compile_result_free(&result);
     return st;
@@ -126,8 +128,14 @@ static mt_status greet_compiler(struct compiler *self, mt_error *err)
 {
     mt_error error = {0};
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
+    bool is_for_nvcc = self->bundle.source.is_for_nvcc;
     hello.hello.status = mt_nvrtc_open(&self->nvrtc, &error);
-    if (hello.hello.status == MT_OK) {
+    if (hello.hello.status == MT_OK && is_for_nvcc) hello.hello.status = mt_nvcc_open(mt_nvrtc_path(self->nvrtc), &self->nvcc, &error);
+    if (hello.hello.status == MT_OK && is_for_nvcc) {
+        hello.hello.nvrtc_version = self->nvcc.version;
+        hello.hello.compiler = self->nvcc.identity;
+        for (size_t i = 0; i < self->nvcc.folders.count && i < MT_PROTO_FOLDERS; i++) hello.hello.header_folders[i] = self->nvcc.folders.items[i];
+    } else if (hello.hello.status == MT_OK) {
         hello.hello.nvrtc_version = mt_nvrtc_version(self->nvrtc);
         mt_nvrtc_header_folders(self->nvrtc, hello.hello.header_folders);
     } else {
@@ -153,6 +161,7 @@ static mt_status run_compile_worker(mt_error *err)
     }
 done:
     for (size_t i = 0; i < 2; i++) mt_visible_free(self.visible[i]);
+    mt_nvcc_close(&self.nvcc);
     mt_nvrtc_close(self.nvrtc);
     mt_source_free(&self.tool);
     mt_bundle_free(&self.bundle);

@@ -12,6 +12,7 @@
 #include "tuner/cli/output/check_json.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/same_code.h"
+#include "tuner/cli/requests/check_run.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/requests/requested_shapes.h"
 #include "tuner/cli/share.h"
@@ -20,10 +21,11 @@
 
 typedef struct check_values {
     const char *space, *gpu, *arch;
-    mt_texts shapes;
+    mt_texts shapes, sets;
     int64_t jobs;
     double compile_limit_s;
-    bool sample, list, no_cache, json;
+    double run_limit_s;
+    bool sample, list, no_cache, json, run;
 } check_values;
 
 #define FIELD(name) offsetof(check_values, name)
@@ -35,6 +37,9 @@ static const mt_option options[] = {
     {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once"},
     {"list", 0, MT_OPTION_FLAG, FIELD(list), NULL, "one line for every point"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text: the space's facts, the shapes' points,\nand what was found, with file and line"},
+    {"run", 0, MT_OPTION_FLAG, FIELD(run), NULL, "run the default variant and the reference on the CPU, with the smallest\nshape or that of --shape, and compare; nothing is compiled for a GPU"},
+    {"set", 0, MT_OPTION_TEXTS, FIELD(sets), "NAME=VALUE", "with --run: a value in the place of the smallest shape's; may be repeated"},
+    {"run-limit", 0, MT_OPTION_SECONDS, FIELD(run_limit_s), "S", "longest run of each of the two with --run (default 60)"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
@@ -50,6 +55,7 @@ typedef struct checking {
     mt_device_facts facts;
     mt_spec *spec;
     mt_requested_shapes wanted;
+    mt_texts values_set; /* the shape of --set, as its values */
     mt_source source;
     mt_evaluator *evaluator;
     mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
@@ -135,12 +141,17 @@ static mt_status open_all(checking *c, mt_error *err)
     mt_status st = MT_OK;
     mt_hash key;
     if (v->json && v->list) return MT_FAIL(err, MT_ERR_USAGE, "check: --json and --list are two forms; expected one of them");
+    if (v->run && (v->list || v->sample)) return MT_FAIL(err, MT_ERR_USAGE, "check: --run runs one variant; expected no %s", v->list ? "--list" : "--sample");
+    if ((v->run_limit_s > 0 || v->sets.count) && !v->run) return MT_FAIL(err, MT_ERR_USAGE, "check: %s without --run; expected both", v->sets.count ? "--set" : "--run-limit");
+    if (v->sets.count && v->shapes.count) return MT_FAIL(err, MT_ERR_USAGE, "check: --set changes the smallest shape, and --shape names another; expected one of them");
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "check: --space FILE is missing; 'msda-tune list' names the shipped ones");
     st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
     if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
     MT_TRY(mt_share_space(v->space, &c->space_path, err));
     c->wanted.command = "check";
-    MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
+    if (v->sets.count) MT_TRY(mt_check_run_values(c->space_path, &v->sets, &c->facts, &c->values_set, err));
+    MT_TRY(mt_requested_shapes_load(c->space_path, v->sets.count ? &c->values_set : &v->shapes, &c->spec, &c->wanted, err));
+    if (v->run) return MT_OK; /* nothing of what follows, which needs CUDA */
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     MT_TRY(mt_source_key(c->spec, &c->source, &key, err)); /* a file of the reference's that is not there fails here, as for tune */
     MT_TRY(check_before(c, err));
@@ -173,6 +184,7 @@ static void close_all(checking *c)
     mt_free(c->spaces);
     mt_same_code_free(&c->codes);
     mt_texts_free(&c->warned);
+    mt_texts_free(&c->values_set);
     mt_strbuf_free(&c->refused);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
@@ -388,6 +400,12 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     checking c = {.values = arguments->values};
     mt_status st = MT_OK;
     MT_TRY(open_all(&c, err));
+    if (c.values->run) {
+        const mt_check_run_request request = {.path = c.space_path, .spec = c.spec, .shapes = &c.wanted.shapes, .facts = &c.facts, .compile_limit_s = c.values->compile_limit_s > 0 ? c.values->compile_limit_s : 60, .run_limit_s = c.values->run_limit_s > 0 ? c.values->run_limit_s : 60, .json = c.values->json};
+        st = mt_check_run(&request, err);
+        close_all(&c);
+        return st;
+    }
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, err));
     mt_same_code_tell(&c.codes, c.idle, warn, &c);
@@ -405,7 +423,8 @@ const mt_command mt_cmd_check = {
     .summary = "compile a search space without a GPU",
     .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known\n"
             "(devices.ini), and tells registers, spills and what failed. Exits 1 when something does not compile,\n"
-            "4 when nothing is valid there.\n\n"
+            "4 when nothing is valid there. With --run the default variant and the reference run on the CPU\n"
+            "instead, for which a C++ compiler of the host is enough: is the result right, and in bounds?\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

@@ -37,7 +37,7 @@ static mt_status with_workers(uv_loop_t *loop, int ordinal, use callback, void *
 {
     mt_spec *spec = NULL;
     mt_source_file file = {.name = (char *)"probe.cu", .path = (char *)"probe.cu", .text = (char *)probe_source};
-    const mt_source source = {&file, 1};
+    const mt_source source = {.files = &file, .file_count = 1};
     const mt_worker_options options = {.jobs = 1, .device = ordinal, .arch = ordinal < 0 ? probe_arch : NULL, .compile_limit_s = 60, .variant_limit_s = 10, .subject_limit_s = 60};
     mt_evaluator *evaluator = NULL;
     int fd = -1;

@@ -5,27 +5,19 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/cpp_name.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile/compile_cache.h"
-#include "tuner/gpu/compile/compile_headers.h"
+#include "tuner/gpu/compile/compile_explain.h"
 #include "tuner/gpu/compile/compile_log.h"
 #include "tuner/gpu/compile/compile_macros.h"
 #include "tuner/gpu/compile/compile_names.h"
+#include "tuner/gpu/compile/compile_nvcc.h"
 #include "tuner/gpu/compile/compile_reads.h"
 #include "tuner/gpu/compile/nvrtc_internal.h"
 #include "tuner/space/source/macros.h"
 #include "tuner/space/source/visible.h"
 
 extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
-
-static bool has_option(const mt_compile_request *request, const char *prefix)
-{
-    for (size_t i = 0; i < request->option_count; i++) {
-        if (strncmp(request->options[i], prefix, strlen(prefix)) == 0) return true;
-    }
-    return false;
-}
 
 /* NVRTC would ask the driver's own cache (~/.nv/ComputeCache), and for that start CUDA, on all GPUs, in every compile worker: while kernels are timed, and behind a lock that
  * the device workers wait for. CUDA_CACHE_DISABLE does not keep it from that. */
@@ -65,7 +57,7 @@ static mt_status all_options(mt_nvrtc *nvrtc, const mt_compile_request *request,
 {
     mt_status st = MT_OK;
     mt_strbuf text = {0};
-    if (!has_option(request, "-std=") && !has_option(request, "--std=")) MT_TRY(mt_options_add(options, "-std=c++17", err));
+    if (!mt_compile_has_option(request, "-std=") && !mt_compile_has_option(request, "--std=")) MT_TRY(mt_options_add(options, "-std=c++17", err));
     mt_strbuf_addf(&text, "--gpu-architecture=%s", request->arch);
     MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
     if (!is_quiet) MT_TRY(mt_options_add(options, verbose, err));
@@ -165,17 +157,6 @@ done:
     return st;
 }
 
-/* What went wrong stands in front of warnings that came before it. */
-static mt_status add_failed_log(const char *log, mt_strbuf *text, mt_error *err)
-{
-    const char *error = mt_compile_first_error(log);
-    char *before = mt_strndup(log, error ? (size_t)(error - log) : 0);
-    if (before) mt_cpp_names_in(error ? error : log, text);
-    if (before) mt_cpp_names_in(before, text);
-    mt_free(before);
-    return before ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
-}
-
 /* NVRTC's log with our hints in front, behind what is in `text` already: the first line is what a table of failures shows. */
 static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, int code, mt_strbuf *text, mt_compile_result *result, mt_error *err)
 {
@@ -185,14 +166,7 @@ static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt
     if (code != MT_NVRTC_SUCCESS && !mt_compile_first_error(log)) MT_TRY(ask_why(nvrtc, request, &log, err));
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
     if (code != MT_NVRTC_SUCCESS) mt_nvrtc_builtins_hint(nvrtc, log, text);
-    if (code != MT_NVRTC_SUCCESS) MT_TRY(mt_compile_names_hint(request, log, text, err));
-    if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
-        mt_compile_macro_hint(request, log, text);
-        mt_compile_header_hints(request, log, nvrtc->include_dir, nvrtc->include_searched, text);
-        mt_compile_hints(log, text);
-        mt_compile_standard_hint(log, request->options, request->option_count, text);
-    }
-    if (code != MT_NVRTC_SUCCESS) MT_TRY(add_failed_log(log, text, err));
+    if (code != MT_NVRTC_SUCCESS) MT_TRY(mt_compile_explain(request, log, nvrtc->include_dir, nvrtc->include_searched, text, err));
     else mt_strbuf_add(text, log); /* read by others, who look for its names */
     result->log = mt_strbuf_take(text);
     if (!result->log) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
@@ -298,7 +272,7 @@ mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_comp
     MT_TRY(mt_cache_entry_make(nvrtc, request, &entry, err));
     result->cached = request->cache_dir && mt_cache_entry_read(&entry, &result->cubin, &result->log);
     result->ok = result->cached;
-    if (!result->cached) MT_TRY(run_nvrtc(nvrtc, request, &entry, result, err));
+    if (!result->cached) MT_TRY(request->nvcc ? mt_compile_with_nvcc(request, &entry, result, err) : run_nvrtc(nvrtc, request, &entry, result, err));
     MT_TRY(refuse_unfit(request, result, err));
     if (result->ok) {
         result->cubin_path = entry.cubin_path;
@@ -317,11 +291,11 @@ void mt_compile_result_free(mt_compile_result *result)
     *result = (mt_compile_result){0};
 }
 
-mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_source *source, mt_visible **visible, mt_error *err)
+mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_nvcc *nvcc, const mt_source *source, mt_visible **visible, mt_error *err)
 {
     const char *folders[2];
     mt_nvrtc_header_folders(nvrtc, folders);
-    mt_status st = mt_visible_create(source, folders, 2, visible, err);
+    mt_status st = nvcc ? mt_visible_create(source, (const char *const *)nvcc->folders.items, nvcc->folders.count, nvcc->identity, visible, err) : mt_visible_create(source, folders, 2, NULL, visible, err);
     if (st == MT_OK) mt_visible_forget_code(*visible);
     return st;
 }

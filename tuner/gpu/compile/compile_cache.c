@@ -26,7 +26,8 @@ static void add_part(mt_strbuf *text, const char *part)
 static mt_status request_key(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "msda-tune 4;%lld;%zu;", (long long)nvrtc->version, request->macro_count);
+    mt_strbuf_addf(&text, "msda-tune 4;%lld;%zu;", (long long)(request->nvcc ? request->nvcc->version : nvrtc->version), request->macro_count);
+    if (request->nvcc) add_part(&text, request->nvcc->identity);
     add_part(&text, request->visible ? mt_visible_headers(request->visible)->hex : "");
     add_part(&text, request->arch);
     for (size_t i = 0; i < request->option_count; i++)

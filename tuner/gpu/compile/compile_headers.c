@@ -82,15 +82,16 @@ static char *beside_the_source(const mt_compile_request *request, const char *na
 
 static void tell_of_source(const mt_compile_request *request, const mt_source_file *includer, const char *name, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
-    const char *instead = mt_host_header_instead(name), *stub = mt_source_stub_name(includer);
+    const char *instead = request->nvcc ? NULL : mt_host_header_instead(name), *stub = mt_source_stub_name(includer);
     char *beside = beside_the_source(request, name);
     if (beside && mt_dir_exists(beside)) mt_strbuf_addf(hints, "msda-tune: %s is a folder: expected the name of a header in it\n", beside);
     else if (!is_spelled(request, name))
         mt_strbuf_addf(hints, "msda-tune: %s is a name that macros make, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", name);
     else if (beside)
         mt_strbuf_addf(hints, "msda-tune: <%s> is not looked for beside the source, where %s is: expected #include \"%s\", or that file's folder in [kernel] include\n", name, beside, name);
-    else if (instead) mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s\n", name, instead);
-    else if (!stub && is_of_the_host(includer->name))
+    else if (instead)
+        mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected %s, or [kernel] compiler = nvcc\n", name, instead);
+    else if (!stub && !request->nvcc && is_of_the_host(includer->name))
         mt_strbuf_addf(hints, "msda-tune: %s is a header of the host, which code for the GPU can't include: expected no folder of the host's headers in [kernel] include or -I\n", includer->path);
     else if (!include_dir)
         mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %s: set CUDA_HOME to the toolkit whose include folder has it, or install " MT_TOOLKIT_PARTS " (searched %s)\n", name, searched);

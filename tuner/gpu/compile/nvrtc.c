@@ -84,11 +84,10 @@ static void all_names(name_list *list)
         add_wheels(list, wheel_roots[i]);
 }
 
-/* Of the file that was opened; borrowed from the loader. */
-static const char *library_name(void *handle)
+const char *mt_nvrtc_path(const mt_nvrtc *nvrtc)
 {
     struct link_map *map = NULL;
-    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0] ? map->l_name : "NVRTC";
+    return dlinfo(nvrtc->handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0] ? map->l_name : "NVRTC";
 }
 
 static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
@@ -103,7 +102,7 @@ static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
         {"nvrtcGetSupportedArchs", (void **)&api->GetSupportedArchs, false},
     };
     const char *missing = mt_dynlib_symbols(nvrtc->handle, symbols, sizeof symbols / sizeof symbols[0]);
-    if (missing) return MT_FAIL(err, MT_ERR_COMPILE, "%s has no %s: expected libnvrtc of CUDA 12.0 or newer", library_name(nvrtc->handle), missing);
+    if (missing) return MT_FAIL(err, MT_ERR_COMPILE, "%s has no %s: expected libnvrtc of CUDA 12.0 or newer", mt_nvrtc_path(nvrtc), missing);
     int major = 0, minor = 0;
     if (api->Version(&major, &minor) != MT_NVRTC_SUCCESS) return MT_FAIL(err, MT_ERR_COMPILE, "nvrtcVersion failed");
     nvrtc->version = 1000 * (int64_t)major + 10 * (int64_t)minor;
@@ -129,7 +128,7 @@ void mt_nvrtc_builtins_hint(const mt_nvrtc *nvrtc, const char *log, mt_strbuf *h
     if (!strstr(log, "libnvrtc-builtins")) return;
     mt_strbuf_addf(hint, "msda-tune: NVRTC %d.%d does not find its part libnvrtc-builtins.so.%d.%d, which was looked for beside %s and in the loader's folders: install the package cuda-nvrtc-%d-%d or the Python wheel nvidia-cuda-nvrtc, "
                          "which have both, or set MSDA_TUNE_NVRTC to a libnvrtc.so that has it beside itself\n",
-                   major, minor, major, minor, library_name(nvrtc->handle), major, minor);
+                   major, minor, major, minor, mt_nvrtc_path(nvrtc), major, minor);
 }
 
 /* NVRTC opens libnvrtc-builtins.so.MAJOR.MINOR by that name alone, which the loader finds only in its own path; one that is loaded already is taken. So the one beside
@@ -272,6 +271,5 @@ int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc)
 
 mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err)
 {
-    const char *root = getenv("TMPDIR");
-    return nvrtc->temporary.path ? MT_OK : mt_temporary_make(root && root[0] ? root : "/tmp", &nvrtc->temporary, err);
+    return nvrtc->temporary.path ? MT_OK : mt_temporary_make(mt_temporary_root(), &nvrtc->temporary, err);
 }

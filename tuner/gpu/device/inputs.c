@@ -42,18 +42,12 @@ done:
     return st;
 }
 
-/* Arguments with the same distribution must not be copies of each other. */
-static uint64_t argument_seed(uint64_t seed, size_t arg)
-{
-    return seed * 0x9e3779b97f4a7c15u + (arg + 1) * 0xd1b54a32d192ed03u;
-}
-
 mt_status mt_input_make(mt_gpu *gpu, const mt_subject_request *request, size_t index, const mt_plan_tensor *tensor, uint64_t seed, CUdeviceptr data, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_arg *arg = &request->spec->args[index];
     const char *path = mt_input_path(request, arg->name);
-    uint64_t own_seed = argument_seed(seed, index);
+    uint64_t own_seed = mt_plan_seed(seed, index);
     if (path) return from_file(gpu, path, arg->name, tensor, data, err);
     switch (arg->init) {
     case MT_INIT_ZEROS:

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "tuner/gpu/device/device_internal.h"
+#include "tuner/gpu/verify_rules.h"
 
 _Static_assert((int)MT_SUPPORT_F16 == (int)MT_F16 && (int)MT_SUPPORT_F64 == (int)MT_F64 && (int)MT_SUPPORT_U8 == (int)MT_U8 &&
                    (int)MT_SUPPORT_I32 == (int)MT_I32 && (int)MT_SUPPORT_U64 == (int)MT_U64 && MT_SUPPORT_F8E5M2 + 1 == MT_DTYPE_COUNT,
@@ -136,24 +137,9 @@ CUresult mt_tool_report_read(mt_gpu *gpu)
     return code == CUDA_SUCCESS ? gpu->cuda.cuStreamSynchronize(gpu->stream) : code;
 }
 
-/* Hardware makes 0x7f (fp8), 0x7fff (f16, bf16), 0x7fffffff (f32) and 0xfff8…0 (f64); these are quiet NaNs with other payloads. e4m3 has one more NaN only. */
-uint64_t mt_tool_poison_bits(mt_dtype dtype, unsigned pass)
-{
-    assert(pass < 2);
-    switch (dtype) {
-    case MT_F8E4M3: return 0xff;
-    case MT_F8E5M2: return pass ? 0xfe : 0xfd;
-    case MT_F16: return pass ? 0x7ea6 : 0x7e5a;
-    case MT_BF16: return pass ? 0x7fe6 : 0x7fda;
-    case MT_F32: return pass ? 0x7fe6a6a6 : 0x7fda5a5a;
-    case MT_F64: return pass ? 0x7ffca6a67ffca6a6 : 0x7ffa5a5a7ffa5a5a; /* two equal words: filled 32 bits at a time */
-    default: return (pass ? 0x5a5a5a5a5a5a5a5a : 0xa5a5a5a5a5a5a5a5) >> (64 - 8 * mt_dtype_bytes(dtype));
-    }
-}
-
 CUresult mt_tool_poison(mt_gpu *gpu, CUdeviceptr data, uint64_t bytes, mt_dtype dtype, unsigned pass)
 {
-    uint64_t bits = mt_tool_poison_bits(dtype, pass);
+    uint64_t bits = mt_verify_poison_bits(dtype, pass);
     switch (mt_dtype_bytes(dtype)) {
     case 1: return gpu->cuda.cuMemsetD8Async(data, (unsigned char)bits, bytes, gpu->stream);
     case 2: return gpu->cuda.cuMemsetD16Async(data, (unsigned short)bits, bytes / 2, gpu->stream);

@@ -34,6 +34,5 @@ CUresult mt_tool_diff(mt_gpu *gpu, size_t slot, CUdeviceptr a, CUdeviceptr b, ui
 CUresult mt_tool_report_read(mt_gpu *gpu);
 
 /* Fills data with a value that an output must not keep: floats a NaN whose payload no hardware makes, integers a fixed byte. pass 0 or 1 give
- * different ones. mt_tool_poison_bits gives one element's bits. */
+ * different ones. mt_verify_poison_bits (verify_rules.h) gives one element's bits. */
 CUresult mt_tool_poison(mt_gpu *gpu, CUdeviceptr data, uint64_t bytes, mt_dtype dtype, unsigned pass);
-uint64_t mt_tool_poison_bits(mt_dtype dtype, unsigned pass);

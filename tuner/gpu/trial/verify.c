@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/tool.h"
-#include "tuner/gpu/trial/verify_rules.h"
+#include "tuner/gpu/verify_rules.h"
 
 /* How a run's buffers are presented to it and what is asked of it afterwards. */
 typedef struct run_plan {
@@ -73,7 +73,7 @@ static CUresult inspect(mt_gpu_trial *trial, const run_plan *run, const slots *f
         const mt_buffer *out = mt_trial_buffer(trial, arg), *reference = &trial->set->references.items[arg], *previous = &gpu->subject.previous.items[arg];
         const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
         if (reference->base)
-            MT_CU(mt_tool_compare(gpu, k, out->data, reference->data, tensor->elements, tensor->dtype, mt_tool_poison_bits(tensor->dtype, run->pass)));
+            MT_CU(mt_tool_compare(gpu, k, out->data, reference->data, tensor->elements, tensor->dtype, mt_verify_poison_bits(tensor->dtype, run->pass)));
         if (reference->base && trial->spec->args[arg].may_differ > 0) MT_CU(mt_tool_diff(gpu, MT_SUPPORT_TENSORS + k, out->data, reference->data, tensor->elements, mt_dtype_bytes(tensor->dtype)));
         if (trial->spec->args[arg].any_order && trial->spec->args[arg].spread == 0) continue;
         if (run->compare_runs && trial->spec->args[arg].any_order) MT_CU(mt_tool_spread(gpu, k, out->data, previous->data, tensor->elements, tensor->dtype));
@@ -258,7 +258,7 @@ enum { MOST_COUNTERS = 1 << 20 };
 /* Counters that still hold a poison belong to blocks that wrote none. */
 static void sum_up(const uint64_t *counters, size_t count, mt_cycles *cycles)
 {
-    const uint64_t unwritten[2] = {mt_tool_poison_bits(MT_U64, 0), mt_tool_poison_bits(MT_U64, 1)};
+    const uint64_t unwritten[2] = {mt_verify_poison_bits(MT_U64, 0), mt_verify_poison_bits(MT_U64, 1)};
     for (size_t i = 0; i < count; i++) {
         uint64_t value = counters[i];
         if (value == unwritten[0] || value == unwritten[1]) continue;

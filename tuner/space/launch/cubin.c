@@ -203,6 +203,45 @@ int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name)
     return 0;
 }
 
+/* ---- pointers ---- */
+
+static bool find_variable(const void *cubin, size_t bytes, const char *name, Elf64_Sym *found)
+{
+    symbols all;
+    for (bool is_open = symbols_open(cubin, bytes, &all); is_open && symbols_next(&all);) {
+        *found = all.symbol;
+        if (ELF64_ST_TYPE(all.symbol.st_info) == STT_OBJECT && strcmp(all.name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* The symbol of the relocation at that place of the section; 0: there is none. */
+static size_t relocated_at(span image, size_t section, uint64_t offset)
+{
+    walk self;
+    span content, at;
+    for (bool is_open = walk_open(image, &self); is_open && walk_next(&self);) {
+        if (self.section.sh_type != SHT_RELA || self.section.sh_info != section || !content_of(&self, &content)) continue;
+        for (size_t i = 0; part(content, i * sizeof(Elf64_Rela), sizeof(Elf64_Rela), &at); i++) {
+            Elf64_Rela one;
+            memcpy(&one, at.data, sizeof one);
+            if (one.r_offset == offset && one.r_addend == 0) return ELF64_R_SYM(one.r_info);
+        }
+    }
+    return 0;
+}
+
+const char *mt_pointer_read(const void *cubin, size_t bytes, const char *array, size_t index)
+{
+    Elf64_Sym variable;
+    symbols all;
+    if (!find_variable(cubin, bytes, array, &variable) || index >= variable.st_size / 8 || !symbols_open(cubin, bytes, &all)) return NULL;
+    size_t symbol = relocated_at((span){cubin, bytes}, variable.st_shndx, variable.st_value + 8 * index);
+    while (symbol && symbols_next(&all))
+        if (all.next - 1 == symbol) return is_kernel(&all.symbol) ? all.name : NULL;
+    return NULL;
+}
+
 /* ---- C++ names ---- */
 
 static bool is_named(const Elf64_Sym *symbol)

@@ -24,6 +24,8 @@ bool mt_kernels_read(const void *cubin, size_t bytes, mt_strbuf *names);
 void mt_variables_read(const void *cubin, size_t bytes, mt_strbuf *names);
 /* Size of a __constant__ or __device__ variable. 0: there is none of this name; -1: it can't be told. */
 int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name);
+/* The kernel whose address the element of an array of pointers, a __device__ variable, holds; NULL: it can't be told. Of the cubin's text. */
+const char *mt_pointer_read(const void *cubin, size_t bytes, const char *array, size_t index);
 /* Adds NAME NUL SYMBOL NUL for each kernel and variable whose C++ name, without arguments of templates, is that of no other. */
 void mt_cpp_names_read(const void *cubin, size_t bytes, mt_strbuf *names);
 /* What a launch of the kernel must fit; 0: it can't be told, or there is no such limit. `reserved`: bytes of shared memory that the driver reserves of each block. */

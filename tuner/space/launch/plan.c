@@ -312,6 +312,11 @@ mt_status mt_plan_reference(const mt_env *env, size_t combination, mt_plan *plan
     return st;
 }
 
+uint64_t mt_plan_seed(uint64_t seed, size_t arg)
+{
+    return seed * 0x9e3779b97f4a7c15u + (arg + 1) * 0xd1b54a32d192ed03u;
+}
+
 void mt_plan_free(mt_plan *plan)
 {
     for (size_t i = 0; plan->args && i < plan->arg_count; i++) {

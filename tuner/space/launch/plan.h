@@ -62,6 +62,8 @@ mt_status mt_plan_reference(const mt_env *env, size_t combination, mt_plan *plan
 /* Bytes that an argument takes as a kernel parameter. */
 uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg);
 uint64_t mt_plan_parameter_align(const mt_plan_arg *arg);
+/* The seed of an argument's contents: those with the same distribution must not be copies of each other. */
+uint64_t mt_plan_seed(uint64_t seed, size_t arg);
 void mt_plan_free(mt_plan *plan); /* zeroed struct is fine */
 
 /* Checks the plan against the device, before compiling: threads per block, grid limits, cluster (size against device.max_cluster, grid

@@ -8,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/source/macros_internal.h"
+#include "tuner/space/source/nvcc_words.h"
 #include "tuner/space/source/option_words.h"
 #include "tuner/space/points/reference.h"
 #include "tuner/base/text.h"
@@ -150,6 +151,8 @@ static mt_status check_expanded(const mt_env *env, const char *expanded, mt_erro
     const char *refusal = mt_word_refusal(word.kind);
     if (st == MT_OK && word.kind != MT_WORD_END && word.kind != MT_WORD_PLAIN)
         st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s, which a knob makes: %s", mt_env_spec(env)->path, expanded, refusal ? refusal : "a folder or header that a knob names is not in the kernel's key; expected it written out");
+    const char *nvcc = st == MT_OK && word.kind == MT_WORD_PLAIN && mt_env_spec(env)->is_for_nvcc ? mt_nvcc_word_refusal(word.text) : NULL;
+    if (nvcc) st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s, which a knob makes: %s", mt_env_spec(env)->path, expanded, nvcc);
     if (st == MT_OK && strcasestr(expanded, "has_include"))
         st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s, which a knob makes: the tool can't see which file this asks for; expected it in the source", mt_env_spec(env)->path, expanded);
     mt_free(word.text);

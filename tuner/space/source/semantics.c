@@ -143,6 +143,7 @@ char *mt_spec_semantics(const mt_spec *spec)
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
     for (size_t i = 0; i < spec->param_count; i++)
         if (spec->reference_knobs >> i & 1) mt_strbuf_addf(&line, " reads=%s", spec->params[i].name);
+    if (spec->is_for_nvcc) mt_strbuf_add(&line, " compiler=nvcc");
     add_expr(&line, "per", &spec->per);
     mt_free(options);
     add_line(&all, &line);

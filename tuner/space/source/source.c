@@ -10,6 +10,7 @@
 #include "tuner/space/source/askers.h"
 #include "tuner/space/source/directive.h"
 #include "tuner/space/source/host_header.h"
+#include "tuner/space/source/nvcc_words.h"
 #include "tuner/space/source/option_words.h"
 
 enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 1000 /* that may name a file, of one file */, NO_FOLDER = -1 };
@@ -22,6 +23,7 @@ typedef struct place {
 
 typedef struct loader {
     const mt_spec *spec;
+    bool is_for_host; /* its compiler reads the files too: nvcc, or that of the host */
     mt_source *source;
     place *places;
     size_t file_capacity, place_capacity;
@@ -66,6 +68,8 @@ static mt_status add_folder(loader *self, const mt_word *word, mt_error *err)
 
 static mt_status check_plain_word(const mt_spec *spec, const char *where, const mt_word *word, mt_error *err)
 {
+    const char *refusal = spec->is_for_nvcc && !strstr(word->text, "${") ? mt_nvcc_word_refusal(word->text) : NULL; /* what a knob makes of it is checked where it does */
+    if (refusal) return refuse_word(spec, where, word, refusal, err);
     return strcasestr(word->text, "has_include") ? refuse_word(spec, where, word, "the tool can't see which file this asks for; expected it in the source", err) : MT_OK;
 }
 
@@ -266,7 +270,7 @@ static mt_status take_stub(loader *self, size_t from, const char *name, size_t *
         *index = i;
         return MT_OK;
     }
-    if (!mt_host_header_stub(name, &text)) return MT_OK;
+    if (self->is_for_host || !mt_host_header_stub(name, &text)) return MT_OK; /* there the host's own is found */
     *index = self->source->file_count;
     mt_strbuf_addf(&path, "%s%s", stub_mark, name);
     return add_text(self, (mt_source_file){free_name(self, from, name), mt_strbuf_take(&path), mt_strbuf_take(&text)}, NULL, NO_FOLDER, err);
@@ -290,6 +294,7 @@ static void name_anew(const loader *self, const mt_directive *what, const char *
 {
     bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT, is_probe = what->kind == MT_DIRECTIVE_PROBE, goes_on = memchr(what->start, '\n', (size_t)(what->end - what->start)) != NULL;
     const char *word = is_probe ? "" : "include ", *own = index == SIZE_MAX ? name : self->source->files[index].name;
+    if (index == SIZE_MAX && is_next && self->is_for_host) return; /* on the disk there is a next one */
     if (index == SIZE_MAX && is_next) mt_strbuf_addf(out, "%s<./%s>", word, name); /* the toolkit's: in memory there is no next one, and by this name none at all */
     else if (index == SIZE_MAX && is_probe && (mt_directive_leads_out(name, strlen(name)) || what->form == '"')) mt_strbuf_addf(out, mt_directive_leads_out(name, strlen(name)) || strchr(name, '>') ? "\"msda-tune: none of the source's files\"" : "<%s>", name); /* on the disk there may be one */
     else if (index == SIZE_MAX && goes_on) mt_strbuf_addf(out, "%s%c%s%c", word, what->form, name, what->form == '<' ? '>' : '"');
@@ -477,9 +482,13 @@ static mt_status add_headers(loader *self, mt_strbuf *text, mt_error *err)
     return st;
 }
 
+/* What nvcc and the host's compiler include by themselves: told, it counts in the keys like what the source includes. Both have guards. */
+static const char included_unasked[] = "#include <cuda_runtime.h>\n#if __has_include(<stdc-predef.h>)\n#include <stdc-predef.h>\n#endif\n";
+
 /* -include: lines of the main file, which the compiler does not count. They come when all is resolved, since they name files of the source as they are called there. */
 static mt_status include_first(loader *self, mt_strbuf *text, mt_error *err)
 {
+    if (self->is_for_host) mt_strbuf_add(text, included_unasked);
     if (!text->length) return MT_OK;
     mt_source_file *main_file = &self->source->files[0];
     mt_strbuf_addf(text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
@@ -499,12 +508,12 @@ static void free_loader(loader *self)
     mt_askers_free(&self->askers);
 }
 
-mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
+static mt_status load(const mt_spec *spec, bool is_for_host, mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
-    loader self = {.spec = spec, .source = source};
+    loader self = {.spec = spec, .is_for_host = is_for_host, .source = source};
     mt_strbuf first = {0};
-    *source = (mt_source){ 0 };
+    *source = (mt_source){.is_for_nvcc = spec->is_for_nvcc};
     if (spec->is_recorded) return MT_FAIL(err, MT_ERR_SPEC, "%s: points = recorded: there is nothing to compile; expected `msda-tune tune --gpu recorded:NAME`", spec->path);
     const char *slash = strrchr(spec->source, '/');
     mt_error reason;
@@ -523,6 +532,16 @@ done:
     free_loader(&self);
     if (st != MT_OK) mt_source_free(source);
     return st;
+}
+
+mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
+{
+    return load(spec, spec->is_for_nvcc, source, err);
+}
+
+mt_status mt_source_load_for_host(const mt_spec *spec, mt_source *source, mt_error *err)
+{
+    return load(spec, true, source, err);
 }
 
 const mt_source_file *mt_source_file_of(const mt_source *source, const char *line)

@@ -1,6 +1,7 @@
 /* The texts that a kernel is made of. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct mt_source_file {
@@ -12,4 +13,5 @@ typedef struct mt_source_file {
 typedef struct mt_source {
     mt_source_file *files; /* files[0] is the .cu */
     size_t file_count;
+    bool is_for_nvcc; /* NVRTC compiles it otherwise */
 } mt_source;

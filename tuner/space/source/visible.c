@@ -167,6 +167,18 @@ static bool is_of_source(const mt_source *source, const char *name)
     return false;
 }
 
+/* A header of the folders that goes on to the next of its name: all there are, since which the first one was is not kept. */
+static mt_status follow_next(mt_visible *self, const char *name, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < self->folder_count && st == MT_OK; i++) {
+        char *path = self->folders[i] ? mt_path_join(self->folders[i], name) : NULL;
+        if (path && mt_file_exists(path) && !was_read(self, path)) st = read_header(self, path, name, err);
+        else mt_free(path);
+    }
+    return st;
+}
+
 /* `header`: whose text it is; NULL: a file of the source. A macro that names a file of the source's own is followed there (source.c); here it may name any. */
 static mt_status follow_text(mt_visible *self, const mt_source *source, const char *header, const char *text, mt_error *err)
 {
@@ -181,6 +193,7 @@ static mt_status follow_text(mt_visible *self, const mt_source *source, const ch
         }
         char *name = mt_strndup(what.name, what.length);
         if (!name) st = mt_no_memory("macros of the source", err);
+        else if (header && what.kind == MT_DIRECTIVE_INCLUDE_NEXT) st = follow_next(self, name, err);
         else if (header || !is_of_source(source, name)) st = follow(self, header, name, what.form == '"' && what.kind != MT_DIRECTIVE_INCLUDE_NEXT, what.kind != MT_DIRECTIVE_PROBE, err);
         mt_free(name);
     }
@@ -242,10 +255,11 @@ static mt_status read_folder(mt_visible *self, const char *folder, mt_error *err
     return st == MT_OK && self->read.failed ? mt_no_memory("macros of the source", err) : st;
 }
 
-static mt_status make_digest(mt_visible *self, mt_error *err)
+static mt_status make_digest(mt_visible *self, const char *identity, mt_error *err)
 {
     mt_status st = MT_OK;
     if (self->reads_more) mt_strbuf_clear(&self->read);
+    if (identity) add_to_digest(&self->read, "", identity, strlen(identity));
     for (size_t i = 0; self->reads_more && i < self->folder_count; i++)
         if (self->folders[i]) MT_TRY(read_folder(self, self->folders[i], err));
     if (self->read.length) self->digest = mt_hash_bytes(self->read.text, self->read.length);
@@ -281,7 +295,7 @@ const mt_hash *mt_visible_headers(const mt_visible *self)
 
 /* ---- deciding ---- */
 
-mt_status mt_visible_create(const mt_source *source, const char *const *folders, size_t folder_count, mt_visible **visible, mt_error *err)
+mt_status mt_visible_create(const mt_source *source, const char *const *folders, size_t folder_count, const char *identity, mt_visible **visible, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_visible *self = mt_alloc(1, sizeof *self);
@@ -295,7 +309,7 @@ mt_status mt_visible_create(const mt_source *source, const char *const *folders,
     MT_TRY(follow_includes(self, source, err));
     MT_TRY(mt_toolkit_asks_add(&self->asks, mt_strbuf_text(&self->code) + own, err));
     self->sees_all |= self->reads_more;
-    MT_TRY(make_digest(self, err));
+    MT_TRY(make_digest(self, identity, err));
     *visible = self;
     self = NULL;
 done:

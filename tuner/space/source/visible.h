@@ -10,8 +10,8 @@
 
 typedef struct mt_visible mt_visible; /* one thread */
 
-/* `folders`: where the compiler finds what `source` does not hold (NVRTC's headers); NULL entries are skipped. */
-mt_status mt_visible_create(const mt_source *source, const char *const *folders, size_t folder_count, mt_visible **visible, mt_error *err);
+/* `folders`: where the compiler finds what `source` does not hold (NVRTC's headers); NULL entries are skipped. `identity`: of a compiler whose version does not say all, part of the digest; NULL = nothing. */
+mt_status mt_visible_create(const mt_source *source, const char *const *folders, size_t folder_count, const char *identity, mt_visible **visible, mt_error *err);
 /* Digest of the headers in the folders that the source may include, by name and content; "" where it includes none. Where a macro names one, or there are very many, all files of the folders count. */
 const mt_hash *mt_visible_headers(const mt_visible *visible);
 /* Whether that file of the folders is in the digest, however its path is spelled. */

@@ -174,7 +174,8 @@ typedef struct mt_spec {
     bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
     uint64_t reference_knobs; /* bits of params whose values decide what is right: the reference runs once for each combination (tuner/space/points/reference.h) */
     int source_line, reference_line; /* of the keys, for mt_spec_place */
-    char *options;        /* NVRTC options with ${…} */
+    bool is_for_nvcc;     /* `compiler = nvcc` */
+    char *options;        /* the compiler's options with ${…} */
     mt_expr per;          /* units of work of one run: all times are of one unit; program NULL = the whole run */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */
     char **include_dirs;  /* resolved */

@@ -10,6 +10,7 @@ const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shap
                                                          "arg", "prepare", "launch", "finish", "model" };
 
 static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
+static const mt_choice compilers[] = { { "nvrtc", 0 }, { "nvcc", 1 }, { NULL, 0 } };
 static const mt_choice l2_states[] = { { "cold", MT_L2_COLD }, { "warm", MT_L2_WARM }, { NULL, 0 } };
 static const mt_choice objectives[] = { { "time", MT_OBJECTIVE_TIME }, { "energy", MT_OBJECTIVE_ENERGY }, { "edp", MT_OBJECTIVE_EDP }, { NULL, 0 } };
 static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { "struct", MT_ARG_STRUCT }, { NULL, 0 } };
@@ -42,6 +43,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "points", mt_parse_flag, is_recorded, origins_of_points),
     NAMES(mt_spec, "source", mt_parse_source, source, NULL),
     NAMES(mt_spec, "reference", mt_parse_reference, reference, NULL),
+    NAMES(mt_spec, "compiler", mt_parse_flag, is_for_nvcc, compilers),
     NAMES(mt_spec, "options", mt_parse_options, options, NULL),
     NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),

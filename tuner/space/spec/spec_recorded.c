@@ -35,7 +35,7 @@ mt_status mt_check_recorded(mt_reader *reader, mt_error *err)
         MT_TRY(need_key(reader, "reference", spec->reference || spec->reference_file || spec->reference_is_default, err));
         return MT_OK;
     }
-    static const char *const of_kernel[] = { "source", "reference", "options", "include", "macros", "per" }, *const of_algorithm[] = { "requires", "options", "bake", "entry" };
+    static const char *const of_kernel[] = { "source", "reference", "compiler", "options", "include", "macros", "per" }, *const of_algorithm[] = { "requires", "options", "bake", "entry" };
     for (size_t i = 0; i < sizeof of_kernel / sizeof *of_kernel; i++) MT_TRY(refuse_key(reader, reader->sections[MT_SECTION_KERNEL][0], of_kernel[i], err));
     for (size_t k = 0; k < reader->counts[MT_SECTION_ALGORITHM]; k++)
         for (size_t i = 0; i < 4; i++) MT_TRY(refuse_key(reader, reader->sections[MT_SECTION_ALGORITHM][k], of_algorithm[i], err));

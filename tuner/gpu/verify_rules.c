@@ -1,5 +1,6 @@
-#include "tuner/gpu/trial/verify_rules.h"
+#include "tuner/gpu/verify_rules.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -166,4 +167,19 @@ void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes,
     }
     mt_strbuf_addf(text, "%s: wrote past its end, from byte +%llu", name, (unsigned long long)first);
     if (element_bytes > 1) mt_strbuf_addf(text, " (element +%llu)", (unsigned long long)(first / element_bytes));
+}
+
+/* Hardware makes 0x7f (fp8), 0x7fff (f16, bf16), 0x7fffffff (f32) and 0xfff8…0 (f64); these are quiet NaNs with other payloads. e4m3 has one more NaN only. */
+uint64_t mt_verify_poison_bits(mt_dtype dtype, unsigned pass)
+{
+    assert(pass < 2);
+    switch (dtype) {
+    case MT_F8E4M3: return 0xff;
+    case MT_F8E5M2: return pass ? 0xfe : 0xfd;
+    case MT_F16: return pass ? 0x7ea6 : 0x7e5a;
+    case MT_BF16: return pass ? 0x7fe6 : 0x7fda;
+    case MT_F32: return pass ? 0x7fe6a6a6 : 0x7fda5a5a;
+    case MT_F64: return pass ? 0x7ffca6a67ffca6a6 : 0x7ffa5a5a7ffa5a5a; /* two equal words: filled 32 bits at a time */
+    default: return (pass ? 0x5a5a5a5a5a5a5a5a : 0xa5a5a5a5a5a5a5a5) >> (64 - 8 * mt_dtype_bytes(dtype));
+    }
 }

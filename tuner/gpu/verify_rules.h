@@ -29,5 +29,7 @@ void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const m
 void mt_verify_describe_spread(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text);
 /* "12 [0,3]" */
 void mt_verify_element(const mt_plan_tensor *tensor, uint64_t index, mt_strbuf *text);
+/* One element of what an output must not keep (tool.h): floats a NaN whose payload no hardware makes, integers a fixed byte. pass 0 or 1 give different ones. */
+uint64_t mt_verify_poison_bits(mt_dtype dtype, unsigned pass);
 /* Where a damaged guard byte lies: "wrote past its end, from byte +4". front: the band before the data, of `band_bytes`. */
 void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes, uint64_t first, size_t element_bytes, mt_strbuf *text);

@@ -1,0 +1,156 @@
+#!/bin/bash
+# check --run: kernels that are right, wrong, out of bounds, divergent, endless, or have no counterpart on the CPU, and the examples. Usage: check_run.sh TOOL SOURCE_FOLDER
+# Skipped (77) where the host has no C++ compiler. Without AddressSanitizer what it finds is not asked for.
+tool=$(realpath "$1")
+source_folder=$(realpath "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+compiler=$(command -v c++ || command -v g++ || command -v clang++) || { echo 'skipped: no C++ compiler'; exit 77; }
+mkdir temporary
+export TMPDIR=$scratch/temporary
+echo 'int main() {}' >probe.cpp
+"$compiler" -fsanitize=address probe.cpp -o probe 2>/dev/null && has_sanitizer=yes
+failed=0
+fail() { echo "FAILED: $*"; cat out.txt; failed=1; }
+
+cat >k.cu <<'END'
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <algorithm>
+namespace ns {
+__constant__ float taps[4];
+template <int F> __global__ void __launch_bounds__(BLOCK) scale(float *out, const float *in, const half *h, int n)
+{
+    extern __shared__ __align__(16) unsigned char raw[];
+    float *tile = reinterpret_cast<float *>(raw);
+    __shared__ int sum, other;
+    __shared__ alignas(16) float fixed[BLOCK];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) sum = other = 0;
+    tile[threadIdx.x] = i < n ? in[i] : 0;
+    fixed[threadIdx.x] = taps[threadIdx.x % 4];
+    __syncthreads();
+    atomicAdd(&sum, 1);
+    float4 v = make_float4(0, 1, 2, 3);
+    __nv_bfloat16 half_of_one = __float2bfloat16(0.5f);
+    unsigned lanes = __ballot_sync(~0u, threadIdx.x & 1);
+    float next = __shfl_down_sync(~0u, tile[threadIdx.x], 1);
+    int lane = threadIdx.x % 32, ones = 1;
+    for (int step = 16; step; step /= 2) ones += __shfl_xor_sync(~0u, ones, step);
+    __syncthreads();
+    bool is_right = sum == blockDim.x && lanes == 0xaaaaaaaau && ones == 32 && (lane == 31 || next == tile[threadIdx.x + 1]) && v.w == 3 && float(half_of_one) == 0.5f && std::max(other, 0) == 0 && fixed[0] == taps[0] && __popc(lanes) == 16;
+    if (i < n) out[i] = is_right ? tile[threadIdx.x] * F + __half2float(h[i]) : -1000;
+    MODE
+}
+}
+__global__ void ref(double *out, const float *in, const half *h, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = 4.0 * in[i] + (double)__half2float(h[i]);
+}
+END
+cat >k.ini <<'END'
+[kernel]
+source    = k.cu
+reference = ref
+[shape large]
+N = 500000000
+[shape small]
+N = 1000
+[algorithm scale]
+entry = ns::scale<4>
+[params]
+BLOCK = 128
+[args]
+in   = in f32 [N] uniform(-1, 1)
+h    = in f16 [N] normal(0, 1)
+taps = in f32 [4] uniform(0, 1) constant ns::taps
+out  = out f32 [N]
+[launch 1]
+args  = out, in, h, i32(N)
+grid  = ceil_div(N, BLOCK)
+block = BLOCK
+smem  = 4 * BLOCK
+[launch reference 1]
+args  = out, in, h, i32(N)
+grid  = 1
+block = 64
+END
+# The kernel with these lines at its end.
+with() { awk -v lines="$1" '/^    MODE$/ { print lines; next } { print }' k.cu >m.cu; sed "s/k\.cu/m.cu/" k.ini >m.ini; }
+run() { timeout 300 "$tool" check --run --space "$@" >out.txt 2>&1; }
+good() { # WAY LINES
+  with "$2"
+  run m.ini || fail "$1"
+  grep -q '^  right: out: ' out.txt || fail "$1: no result"
+}
+bad() { # WAY LINES TEXT: what is told
+  with "$2"
+  run m.ini --run-limit 5 && fail "$1 passes"
+  grep -qF -- "$3" out.txt || fail "$1: expected '$3'"
+}
+good 'a kernel that is right' ''
+grep -q '^small (N=1000) on the CPU: ALGO=scale;BLOCK=128$' out.txt || fail 'not the smallest shape'
+grep -q 'launch 1: ns::scale<4>, grid 8, block 128, 512 B of shared memory' out.txt || fail 'another launch'
+grep -q '1024 threads of the variant, 64 of the reference' out.txt || fail 'other threads'
+run m.ini --set N=77 && grep -q '(N=77)' out.txt || fail '--set'
+run m.ini --shape large && fail 'a shape that is too large runs'
+grep -qE 'too many for the CPU|MiB of arguments' out.txt || fail 'a shape that is too large is not told'
+good 'a barrier that all reach in a branch' 'if (blockIdx.x == 0) __syncthreads();'
+bad 'a wrong element' 'if (i == 7) out[i] += 1;' 'worst element 7: '
+bad 'an element that is not written' 'if (i == 9) out[i] = __int_as_float(0x7fda5a5a);' '1 of 1000 elements not written, first 9'
+bad 'a barrier that some reach' 'if (threadIdx.x < 16) __syncthreads();' 'deadlock of the variant: m.cu:27: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:27, thread (16, 0, 0) has ended'
+bad 'two barriers' "$(printf 'if (threadIdx.x < 32) __syncthreads();\nelse __syncthreads();')" 'waits at __syncthreads() in m.cu:27, thread (32, 0, 0) waits at __syncthreads() in m.cu:28'
+bad 'a shuffle of half a warp' "$(printf 'if (threadIdx.x < 16) __shfl_sync(~0u, i, 0);\n__syncthreads();')" '__shfl_sync() in m.cu:27'
+bad 'an input that is written' 'if (i == 0) ((float *)in)[0] += 1;' 'wrote_input of the variant: in is an input'
+bad 'an endless loop' 'while (*(volatile int *)&sum) {}' 'timeout of the variant: no end within 5 s'
+bad 'PTX that is reached' 'asm volatile("cp.async.commit_group;" ::);' "the variant can't run on the CPU: m.cu:27: inline PTX (cp.async.commit_group)"
+good 'PTX that is not reached' 'if (n < 0) asm volatile("cp.async.commit_group;" ::);'
+bad 'an intrinsic that is not there' 'out[0] = __dp4a(1, 2, 3);' "m.cu:27"
+bad 'a trap' 'if (i == 3) __trap();' 'm.cu:27: __trap()'
+if [ -n "$has_sanitizer" ]; then
+  bad 'a write behind the end' 'if (i == n - 1) out[i + 1] = 3;' 'out_of_bounds of the variant: ns::scale<4>: thread (103, 0, 0) of block (7, 0, 0) writes out[1000], which has 1000 elements (m.cu:27)'
+  bad 'a read in front' 'if (i == 5) out[i] = in[-1];' 'thread (5, 0, 0) of block (0, 0, 0) reads in[-1], which has 1000 elements'
+  bad 'a shared array' 'fixed[threadIdx.x + 1] = 0;' 'writes fixed[128], which has 128 elements'
+  bad 'dynamic shared memory' 'tile[threadIdx.x + 1] = 0;' 'writes dynamic shared memory at byte 512, of which the launch gives 512'
+  bad 'a stack' 'volatile float deep[200000]; deep[i] = 1; out[0] = deep[3];' 'its stack is too small here'
+  bad 'a null pointer' 'if (i == 1) *(volatile int *)nullptr = 1;' "touches memory that is no argument's"
+fi
+# The reference is held to the same rules.
+sed 's/\bi < n; i += blockDim.x) out\[i\]/i <= n; i += blockDim.x) out[i]/' k.cu >r.cu
+sed "s/k\.cu/r.cu/" k.ini >r.ini
+sed -i '/^    MODE$/d' r.cu
+[ -z "$has_sanitizer" ] || { run r.ini && fail 'a reference out of bounds passes'; grep -q 'out_of_bounds of the reference: ref: ' out.txt || fail 'a reference out of bounds is not told'; }
+sed 's/^reference = ref/reference = default/; /launch reference/,$d' k.ini >d.ini
+sed '/^    MODE$/d' k.cu >kk.cu
+sed -i 's/k\.cu/kk.cu/' d.ini
+run d.ini || fail 'reference = default'
+grep -q 'nothing to compare with' out.txt || fail 'reference = default: not told'
+sed 's/^block = BLOCK/block = BLOCK\ncluster = 2/' d.ini >cluster.ini
+run cluster.ini && fail 'a cluster runs'
+grep -qF '[launch 1]: a cluster of blocks' out.txt || fail 'a cluster is not told'
+for words in '--sample' '--list' '--shape a --shape b'; do
+  # shellcheck disable=SC2086
+  run d.ini $words && fail "--run $words"
+done
+"$tool" check --space d.ini --set N=3 >out.txt 2>&1 && fail '--set without --run'
+CXX=/nowhere/c++ PATH=/nowhere "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'no compiler'
+grep -q 'needs a C++ compiler of the host: expected c++, g++ or clang++ in PATH' out.txt || fail 'no compiler is not told'
+# What the tool comes with.
+for space in softmax/softmax transpose/first transpose/more convolution/convolution; do
+  set -- "$source_folder/examples/$space.ini"
+  [[ $space == transpose/* ]] && set -- "$@" --set ROWS=70 --set COLUMNS=100
+  [[ $space == softmax/* ]] && set -- "$@" --set ROWS=20
+  [[ $space == transpose/more ]] && continue # sections for first.ini alone
+  run "$@" || fail "$space"
+  grep -q '^  right: ' out.txt || fail "$space: no result"
+done
+run "$source_folder/search_spaces/vector_add.ini" --set N=5000 || fail vector_add
+run "$source_folder/search_spaces/msda_backward.ini" && fail 'msda_backward runs'
+grep -q 'inline PTX (red.global.add' out.txt || fail 'msda_backward: not told why'
+run "$source_folder/search_spaces/tma_load.ini" || fail 'tma_load by loads'
+run "$source_folder/search_spaces/gemm.ini" && fail 'gemm runs'
+grep -q "can't run on the CPU: .*:[0-9]*: " out.txt || fail 'gemm: not told why'
+[ -z "$(ls -A temporary)" ] || fail 'temporary files are left'
+[ $failed = 0 ] && echo ok
+exit $failed
