@@ -11,6 +11,7 @@
 #include "tuner/cpu/build.h"
 #include "tuner/cpu/program.h"
 #include "tuner/gpu/verify_rules.h"
+#include "tuner/space/points/reference.h"
 #include "tuner/space/source/declared.h"
 #include "tuner/space/spec/npy.h"
 
@@ -69,6 +70,7 @@ static mt_status refuse_plan(runner *self, const mt_plan *plan, mt_error *err)
     uint64_t bytes = 0;
     for (size_t i = 0; i < plan->arg_count; i++) {
         if (plan->args[i].kind == MT_ARG_TENSORMAP && plan->args[i].used && !why.length) mt_strbuf_addf(&why, "argument %s: a tensor map, which only the copy engine of a GPU reads", spec->args[i].name);
+        if (plan->args[i].kind == MT_ARG_STRUCT && plan->args[i].used && !why.length) mt_strbuf_addf(&why, "argument %s: a struct by value, which is not built on the CPU", spec->args[i].name);
         bytes += self->tensors[i].bytes;
     }
     for (size_t i = 0; i < plan->launch_count && !why.length; i++) refuse_launch(&plan->launches[i], &why);
@@ -120,7 +122,7 @@ static mt_status make_plans(runner *self, mt_error *err)
         st = end_with(self, "refused", &why, err);
         goto done;
     }
-    MT_TRY(mt_plan_reference(self->env, &self->reference, err));
+    MT_TRY(mt_plan_reference(self->env, mt_reference_of(mt_env_spec(self->env), NULL), &self->reference, err));
     self->tensors = mt_alloc(request->spec->arg_count, sizeof *self->tensors);
     self->written = mt_alloc(request->spec->arg_count, sizeof *self->written);
     if (!self->tensors || !self->written) {
@@ -327,7 +329,7 @@ static mt_status run_part(runner *self, bool is_reference, mt_error *err)
     bool is_made = false;
     mt_cpu_job job = {.spec = self->request->spec, .plan = is_reference ? &self->reference : &self->report->plan, .tensors = self->tensors, .written = self->written};
     self->report->is_of_reference = is_reference;
-    MT_TRY(is_reference ? mt_options_support(self->env, self->request->workload, &options, err) : mt_options_variant(self->env, &options, err));
+    MT_TRY(is_reference ? mt_options_support(self->env, self->request->workload, mt_reference_of(mt_env_spec(self->env), NULL), &options, err) : mt_options_variant(self->env, &options, err));
     MT_TRY(mt_cpu_build_text(&self->builder, &self->source, &options, &text, &why, err));
     if (text) {
         job.source = text;
@@ -432,7 +434,7 @@ mt_status mt_cpu_size(const mt_spec *spec, const mt_shape *shape, const mt_devic
     mt_plan plan = {0};
     *size = 0;
     mt_status st = mt_env_create(spec, shape, facts, &env, err);
-    if (st == MT_OK) st = mt_plan_reference(env, &plan, err);
+    if (st == MT_OK) st = mt_plan_reference(env, mt_reference_of(mt_env_spec(env), NULL), &plan, err);
     for (size_t i = 0; i < plan.arg_count && st == MT_OK; i++)
         if (plan.args[i].kind == MT_ARG_TENSOR) *size += (double)plan.args[i].tensor.elements;
     mt_plan_free(&plan);

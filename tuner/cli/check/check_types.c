@@ -115,12 +115,6 @@ static mt_status check_fields(const checking *c, const place *at, const mt_arg *
     return st;
 }
 
-/* The two kinds of fp8 have one size, and are bytes everywhere else. */
-static bool is_other_fp8(const mt_parameter *p, const mt_arg *arg)
-{
-    return !p->pointers && ((arg->byte_type == MT_BYTE_E5M2 && strcmp(p->type, "__nv_fp8_e4m3") == 0) || (arg->byte_type == MT_BYTE_E4M3 && strcmp(p->type, "__nv_fp8_e5m2") == 0));
-}
-
 static mt_status check_argument(const checking *c, const place *at, size_t index, mt_error *err)
 {
     const mt_arg *arg = &c->spec->args[index];
@@ -131,7 +125,6 @@ static mt_status check_argument(const checking *c, const place *at, size_t index
         tell(c, at, arg, ": " MT_NO_TEXTURES);
         return MT_OK;
     }
-    if (is_other_fp8(p, arg)) tell(c, at, arg, "");
     if (arg->kind == MT_ARG_STRUCT && !p->pointers) return check_fields(c, at, arg, err);
     if (arg->kind == MT_ARG_TENSORMAP || p->lanes != 1 || !mt_declared_dtype(p, &declared)) return MT_OK;
     if (arg->kind == MT_ARG_STRUCT) {

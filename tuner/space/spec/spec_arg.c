@@ -34,7 +34,7 @@ static mt_status unknown_dtype(mt_reader *reader, int line, const char *dtype, c
     char hint[256];
     if (mt_is_texture(dtype)) return mt_reader_fail(reader, err, line, "%s: %s", dtype, MT_NO_TEXTURES);
     for (size_t i = 0; i < MT_DTYPE_COUNT; i++) known[i] = mt_dtype_name((mt_dtype)i);
-    if (mt_byte_type_of(dtype)) return mt_reader_fail(reader, err, line, "dtype `%s`%s is of scalars alone: expected u8, in whose bytes tensors of it lie", dtype, where);
+    if (strcmp(dtype, "bool") == 0) return mt_reader_fail(reader, err, line, "dtype `%s`%s is of scalars alone: expected u8, in whose bytes tensors of it lie", dtype, where);
     if (dtype_called(dtype)) return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s, did you mean `%s`?", dtype, where, dtype_called(dtype));
     return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s%s", dtype, where, mt_reader_suggest(dtype, known, MT_DTYPE_COUNT, hint,
                                                                                                        sizeof hint));
