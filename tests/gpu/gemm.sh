@@ -8,7 +8,7 @@ mkdir -p "$scratch/space"
 ln -s "$(realpath "$source_folder/kernels")" "$scratch/kernels"
 
 only() { # algorithm, words of sed → a space of it alone
-  sed "${2:-}" "$source_folder/search_spaces/gemm.ini" >"$scratch/space/base_$1.ini"
+  sed -e '/^correction *=/d' -e "${2:-}" "$source_folder/search_spaces/gemm.ini" >"$scratch/space/base_$1.ini"
   sed "s/^include = .*/include = base_$1.ini/" "$space" >"$scratch/space/$1.ini"
   printf '[constraint only_one]\nexpr = ALGO == %s\nwhy  = this test asks for one algorithm\n' "$1" >>"$scratch/space/$1.ini"
   echo "$scratch/space/$1.ini"
