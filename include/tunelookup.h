@@ -73,7 +73,7 @@ enum {
 typedef enum tunelookup_match {
     TUNELOOKUP_MATCH_NONE = 0,         /* nothing can be said; tunelookup_explain tells why. Only match is valid in the result. */
     TUNELOOKUP_MATCH_EXACT = 1,        /* tuned for this GPU and this shape */
-    TUNELOOKUP_MATCH_NEAREST = 2,      /* tuned for this GPU, another shape (portfolio or nearest) */
+    TUNELOOKUP_MATCH_NEAREST = 2,      /* tuned for this GPU, another shape (the predictor) */
     TUNELOOKUP_MATCH_ARCHITECTURE = 3, /* tuned for another GPU of the same architecture */
     TUNELOOKUP_MATCH_DEFAULT = 4       /* the first of the kernel's default variants that may run */
 } tunelookup_match;

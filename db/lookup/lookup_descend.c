@@ -67,18 +67,27 @@ static double factor_of(double log2_slowdown)
     return isnan(log2_slowdown) ? NAN : mt_rule_exp2(log2_slowdown < 64 ? log2_slowdown : 64);
 }
 
+/* How the offer's figure is carried from the shape where it was measured to this one. A correction says what its time grows by; else costs change its slowdown, and are compared with the other
+ * variants'. */
+static void say_change(const asking *a, const mt_rule *rule, const mt_rule_search *search)
+{
+    double change = mt_rule_moved(rule, search, search->witness, search->variant) - rule->slowdown[search->witness * rule->variant_count + search->variant];
+    if (!(fabs(change) > 0.001)) return;
+    if (rule->costs_decide) SAY(a, "model:    expected to take %.3f × its time on that shape, by the search space's cost model\n", mt_rule_exp2(change));
+    else SAY(a, "change:   its slowdown is expected to be %.3f × that on that shape, since its %s %s than other variants' do\n", mt_rule_exp2(change),
+             a->answers->model.time_ns ? "time by the cost model grows" : "blocks per SM grow", change < 0 ? "less" : "more");
+}
+
 /* Log2 factors as a person reads them. */
 static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, const mt_rule_expectation *expected, verdict v)
 {
     if (!a->trace) return;
     const mt_rule *rule = &predictor->rule;
-    double change = mt_rule_moved(rule, search, search->witness, search->variant) - rule->slowdown[search->witness * rule->variant_count + search->variant];
     SAY(a, "nearest:  shape %s on %s, %.2f doublings away", predictor->shape_names[search->nearest], predictor->gpu, search->distance[search->nearest]);
     if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
     SAY(a, "\n");
-    if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
-    if (fabs(change) > 0.001 && a->answers->model.time_ns) SAY(a, "model:    expected to take %.3f × its time on that shape, by the search space's cost model\n", mt_rule_exp2(change));
-    else if (fabs(change) > 0.001) SAY(a, "waves:    expected to take %.3f × its time on that shape, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
+    if (search->witness != search->nearest) SAY(a, "seen on:  shape %s, %.2f doublings away, the nearest on which the variant was measured\n", predictor->shape_names[search->witness], search->distance[search->witness]);
+    say_change(a, rule, search);
     if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
     if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", factor_of(-expected->advantage));

@@ -95,7 +95,7 @@ static void add_file_notes(text *to, const mt_lookup_answers *answers)
 static void add_left_out(text *to, const mt_lookup_answers *answers)
 {
     uint32_t recorded = answers->hidden_recorded, imported = answers->hidden_imported;
-    if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; TUNELOOKUP_RECORDED, or `msda-tune lookup --gpu recorded:NAME`, asks them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
+    if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; TUNELOOKUP_RECORDED, or `msda-tune lookup --gpu recorded:NAME`, asks %s\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are", recorded == 1 ? "it" : "them");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (answers->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)answers->damaged_predictors, answers->damaged_predictors == 1 ? " is" : "s are");
     if (answers->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)answers->hidden_shapes, plural(answers->hidden_shapes),
@@ -152,7 +152,7 @@ static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lo
         add(to, "unknown for workload %s; with workload %s it is the best\n", answers->missing_workload, row->workload);
         return;
     }
-    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f × the best time on the worst of %u workloads", row->slowdown, count);
+    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f × the best time of a workload, where it does worst of %u", row->slowdown, count);
     else if (row->slowdown == row->slowdown) add(to, "%.3f × the best time", row->slowdown);
     else if (isinf(row->known_slowdown)) add(to, "unknown, because each workload's winner fails on another workload");
     else add(to, "unknown, because no winner was timed on all %u workloads, this one on %u of them; on the worst of those it takes %.3f × the best time", count, count - row->unmeasured,
@@ -199,7 +199,7 @@ static void add_no_row(text *to, const mt_lookup_answers *answers, const tuneloo
     } else if (answers->row_count) {
         add(to, "%-9s this shape was not tuned on %s", head, answers->gpu);
         if (answers->workload) add(to, " for workload %s", answers->workload);
-        add(to, "; others with the same strings and list lengths were\n");
+        add(to, "; others with the same string values and list lengths were\n");
     } else {
         add(to, "%-9s no shape like this was tuned on %s", head, answers->gpu);
         if (answers->workload) add(to, " for workload %s", answers->workload);
@@ -241,7 +241,7 @@ static void add_expected(text *to, const mt_lookup_answers *answers, const mt_lo
     uint32_t count = is_known ? answers->predictors[decision->predictor].held_out : 0;
     bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
     if (is_known) {
-        add(to, "expected: %s%.3f × the best known time %s", what, decision->slowdown, is_foreign ? "there" : "here");
+        add(to, "expected: %s%.3f × the time of the best variant for this shape%s", what, decision->slowdown, is_foreign ? " there" : "");
         if (decision->bound == decision->bound) add(to, ", in nine of ten cases no more than %.2f ×", decision->bound);
         bool is_surveyed = answers->predictors[decision->predictor].rule.costs_decide;
         if (is_surveyed) add(to, "; estimated on %u shapes that the correction of the cost model had not seen%s\n", (unsigned)count, is_foreign ? ", and how it carries over to this GPU was not measured" : "");
@@ -265,8 +265,8 @@ static void explain_step(text *to, const mt_lookup_answers *answers, const tunel
         add(to, "source:   %s@%s\n", answers->kernel, answers->kernel_key);
     } else {
         const char *gpu = decision.predictor < answers->predictor_count ? answers->predictors[decision.predictor].gpu : answers->gpu;
-        if (result->match == TUNELOOKUP_MATCH_NEAREST) add(to, "answer:   as tuned for another shape (%s) on %s\n", row->shape_name, gpu);
-        else add(to, "answer:   as tuned for shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
+        if (result->match == TUNELOOKUP_MATCH_NEAREST) add(to, "answer:   a variant that was measured on another shape (%s) on %s\n", row->shape_name, gpu);
+        else add(to, "answer:   a variant that was measured on shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
         add(to, "variant:  %s\n", row->variant->text);
         snprintf(where, sizeof where, ", on shape %.120s", row->shape_name);
         add_measured(to, answers, row, where);

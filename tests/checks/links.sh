@@ -1,6 +1,6 @@
 #!/bin/bash
 # What documents and comments refer to is in the repository: each relative link of a Markdown file leads to a file and, behind a #, to one of its headings; each page of docs/ stands in docs/README.md;
-# a document that a comment cites by name is there. Usage: links.sh SOURCE_FOLDER
+# a document that a comment cites by name is there, and so is each file of code that the architecture's pages name in code font. Usage: links.sh SOURCE_FOLDER
 set -u
 cd "$1" || exit 2
 mapfile -t pages < <(find ./*.md docs kernels tests examples -name '*.md' -not -path 'tests/data/*' | sed 's|^\./||' | sort)
@@ -53,5 +53,11 @@ cited=$(grep -rnoE --include='*.[ch]' --include='*.cu' --include='*.cuh' --inclu
 while IFS=: read -r file line document; do
   [ -z "$file" ] || [ -e "$document" ] || complain "$file:$line: cites $document, which is not there"
 done <<<"$cited"
+
+files=$(find tuner db reports include kernels plugins search_spaces examples python tests cmake bootstrap.sh .ci docs -type f; ls)
+while IFS=: read -r page line name; do
+  case $name in '' | X* | */NAME.*) continue ;; esac # any file
+  grep -qxE "(.*/)?${name//./\\.}" <<<"$files" || complain "$page:$line: names \`$name\`, and no file is called so"
+done < <(grep -noE '`[A-Za-z0-9_./-]+\.(c|h|def|sql|cu|cuh|sh|py|js|ini|cmake)`' docs/architecture.md CONTRIBUTING.md | tr -d '`')
 [ $bad = 0 ] && echo "$(grep -c '^link' <<<"$facts") links of ${#pages[@]} pages lead somewhere"
 exit $bad

@@ -99,17 +99,17 @@ grep -qE 'too many for the CPU|MiB of arguments' out.txt || fail 'a shape that i
 good 'a barrier that all reach in a branch' 'if (blockIdx.x == 0) __syncthreads();'
 bad 'a wrong element' 'if (i == 7) out[i] += 1;' 'worst element 7: '
 bad 'an element that is not written' 'if (i == 9) out[i] = __int_as_float(0x7fda5a5a);' '1 of 1000 elements not written, first 9'
-bad 'a barrier that some reach' 'if (threadIdx.x < 16) __syncthreads();' 'deadlock of the variant: m.cu:27: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:27, thread (16, 0, 0) has ended'
+bad 'a barrier that some reach' 'if (threadIdx.x < 16) __syncthreads();' 'the outcome of the variant is deadlock: m.cu:27: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:27, thread (16, 0, 0) has ended'
 bad 'two barriers' "$(printf 'if (threadIdx.x < 32) __syncthreads();\nelse __syncthreads();')" 'waits at __syncthreads() in m.cu:27, thread (32, 0, 0) waits at __syncthreads() in m.cu:28'
 bad 'a shuffle of half a warp' "$(printf 'if (threadIdx.x < 16) __shfl_sync(~0u, i, 0);\n__syncthreads();')" '__shfl_sync() in m.cu:27'
-bad 'an input that is written' 'if (i == 0) ((float *)in)[0] += 1;' 'wrote_input of the variant: in is an input'
-bad 'an endless loop' 'while (*(volatile int *)&sum) {}' 'timeout of the variant: no end within 5 s'
+bad 'an input that is written' 'if (i == 0) ((float *)in)[0] += 1;' 'the outcome of the variant is wrote_input: in is an input'
+bad 'an endless loop' 'while (*(volatile int *)&sum) {}' 'the outcome of the variant is timeout: no end within 5 s'
 bad 'PTX that is reached' 'asm volatile("cp.async.commit_group;" ::);' "the variant can't run on the CPU: m.cu:27: inline PTX (cp.async.commit_group)"
 good 'PTX that is not reached' 'if (n < 0) asm volatile("cp.async.commit_group;" ::);'
 bad 'an intrinsic that is not there' 'out[0] = __dp4a(1, 2, 3);' "m.cu:27"
 bad 'a trap' 'if (i == 3) __trap();' 'm.cu:27: __trap()'
 if [ -n "$has_sanitizer" ]; then
-  bad 'a write behind the end' 'if (i == n - 1) out[i + 1] = 3;' 'out_of_bounds of the variant: ns::scale<4>: thread (103, 0, 0) of block (7, 0, 0) writes out[1000], which has 1000 elements (m.cu:27)'
+  bad 'a write behind the end' 'if (i == n - 1) out[i + 1] = 3;' 'the outcome of the variant is out_of_bounds: ns::scale<4>: thread (103, 0, 0) of block (7, 0, 0) writes out[1000], which has 1000 elements (m.cu:27)'
   bad 'a read in front' 'if (i == 5) out[i] = in[-1];' 'thread (5, 0, 0) of block (0, 0, 0) reads in[-1], which has 1000 elements'
   bad 'a shared array' 'fixed[threadIdx.x + 1] = 0;' 'writes fixed[128], which has 128 elements'
   bad 'dynamic shared memory' 'tile[threadIdx.x + 1] = 0;' 'writes dynamic shared memory at byte 512, of which the launch gives 512'
@@ -120,7 +120,7 @@ fi
 sed 's/\bi < n; i += blockDim.x) out\[i\]/i <= n; i += blockDim.x) out[i]/' k.cu >r.cu
 sed "s/k\.cu/r.cu/" k.ini >r.ini
 sed -i '/^    MODE$/d' r.cu
-[ -z "$has_sanitizer" ] || { run r.ini && fail 'a reference out of bounds passes'; grep -q 'out_of_bounds of the reference: ref: ' out.txt || fail 'a reference out of bounds is not told'; }
+[ -z "$has_sanitizer" ] || { run r.ini && fail 'a reference out of bounds passes'; grep -q 'the outcome of the reference is out_of_bounds: ref: ' out.txt || fail 'a reference out of bounds is not told'; }
 sed 's/^reference = ref/reference = default/; /launch reference/,$d' k.ini >d.ini
 sed '/^    MODE$/d' k.cu >kk.cu
 sed -i 's/k\.cu/kk.cu/' d.ini

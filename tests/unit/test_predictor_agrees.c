@@ -107,7 +107,7 @@ START_TEST(test_both_sides_choose_the_same)
         tunelookup_result r;
         mt_rule_expectation expected = choose(&t, values[0], values[1], &variant);
         ck_lookup(tunelookup_find(plan, values, &r));
-        moved += strstr(lookup_explain(&r), "waves: ") != NULL;
+        moved += strstr(lookup_explain(&r), "change: ") != NULL;
         if (r.match == TUNELOOKUP_MATCH_DEFAULT) {
             ck_assert(expected.advantage < 0);
             ck_assert_double_eq_tol(r.expected_slowdown, exp2(expected.of_default), 1e-6);

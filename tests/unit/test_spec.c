@@ -380,7 +380,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[model]\nops = K\n[param K]\nvalues = 1\n", "ops reads K: the model describes the problem" },
     { REST "[model]\nmoved_bytes = K\n[param K]\nvalues = 1\n", "moved_bytes reads K: the model describes the problem" },
     /* launches */
-    { REST "[launch]\nargs = out\ngrid = 1\nblock = 1\n", "expected [launch N] or [launch VARIANT N]" },
+    { REST "[launch]\nargs = out\ngrid = 1\nblock = 1\n", "expected [launch N] or [launch ALGORITHM N]" },
     { REST "[launch v 0]\nargs = out\ngrid = 1\nblock = 1\n", "with N from 1 to 1000" },
     { REST "[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [algorithm w]" },
     { REST "[prepare reference 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [algorithm reference]" },

@@ -249,7 +249,7 @@ START_TEST(test_workloads)
     tunelookup_result r = find(prepare(db, "toy"), 64, 3, 5);
     ck_assert_str_eq(r.variant, b);
     ck_assert(r.expected_slowdown > 1.0999 && r.expected_slowdown < 1.1001);
-    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "expected: 1.100 × the best time on the worst of 2 workloads\n"));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "expected: 1.100 × the best time of a workload, where it does worst of 2\n"));
     tunelookup_plan *plan;
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=one" }, 5, &plan));
     r = find(plan, 64, 3, 5);

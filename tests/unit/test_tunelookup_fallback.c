@@ -123,7 +123,7 @@ START_TEST(test_architecture)
     ck_assert_str_eq(r.variant, wide64);
     ck_assert_int_eq(r.validated, 1);
     ck_assert(r.expected_slowdown >= 1 && r.expected_slowdown < 1.2);
-    ck_says(&r, "× the best known time there, in nine of ten cases no more than ");
+    ck_says(&r, "× the time of the best variant for this shape there, in nine of ten cases no more than ");
     ck_says(&r, "; estimated on ");
     ck_says(&r, "how it carries over to this GPU was not measured");
     ck_says(&r, "no shape like this was tuned on h200|");
@@ -331,7 +331,7 @@ START_TEST(test_waves)
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
     ck_assert_msg(strstr(r.variant, "B=64") != NULL, "%s\n%s", r.variant, lookup_explain(&r));
     ck_says(&r, "the nearer ones counting more");
-    ck_says(&r, "waves:    expected to take 0.");
+    ck_says(&r, "change:   its slowdown is expected to be 0.");
     ck_assert_msg(strstr(find(prepare(db, &lookup_h100), 3000).variant, "B=32") != NULL, "one wave there");
     tunelookup_close(db);
     fixture_sql("UPDATE portfolio SET rule_json = json_remove(rule_json, '$.cost')"); /* as an older tuner stored it */

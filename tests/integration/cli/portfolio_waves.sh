@@ -9,17 +9,17 @@ note "without a correction a variant's time follows the search space's cost mode
 sed -E 's/,"correction":\{"cc".*"trees":\[[^]]*\]\}//' "$data/../../db/tuned/gemm.h200.jsonl" >m.jsonl
 "$tool" import --as measured --db m.sqlite m.jsonl >/dev/null 2>&1
 "$tool" portfolio --kernel gemm --db m.sqlite | tr -s '\n ' ' ' | grep -o 'times follow (time by the cost model)^0\.'
-"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -oE '^ *model: *expected to take'
+"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | tr -s '\n ' ' ' | grep -oE 'change: its slowdown is expected|its time by the cost model grows'
 note "a cost model that was changed since then: what is stored says nothing beside it, until the portfolio is chosen anew"
 sqlite3 m.sqlite "UPDATE kernel SET spec_json = replace(spec_json, '12000', '12001')"
-"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -cE '^ *(model|waves): '
+"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -cE '^ *(model|change): '
 "$tool" portfolio --kernel gemm --db m.sqlite --max 8 >/dev/null
-"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -cE '^ *model: '
+"$tool" lookup --db m.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -cE '^ *change: '
 note "without a model it follows the blocks, which the library computes by the stored launches"
 sed -E 's/,"model":\{"lets":\[[^]]*\],"time_ns":"([^"\\]|\\.)*"\}//' m.jsonl >t.jsonl
 "$tool" import --as measured --db t.sqlite t.jsonl >/dev/null 2>&1
 "$tool" portfolio --kernel gemm --db t.sqlite | tr -s '\n ' ' ' | grep -o 'times follow (blocks/SM)^0\.'
-"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_1024 --set M=9000 | grep -oE '^ *waves: *expected to take'
+"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_1024 --set M=9000 | tr -s '\n ' ' ' | grep -oE 'change: its slowdown is expected|its blocks per SM grow'
 note "from rows without launches nothing is known of blocks"
 sed -E 's/,"launch":\{.*\}\]\}//' t.jsonl >bare.jsonl
 "$tool" import --as measured --db bare.sqlite bare.jsonl >/dev/null 2>&1

@@ -34,7 +34,7 @@ static const mt_option options[] = {
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "NAME", "whose facts to use (default: h100, or the one that fits --arch)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "architecture to compile for (default: the GPU's own)"},
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
-    {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once"},
+    {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once for each\nalgorithm"},
     {"list", 0, MT_OPTION_FLAG, FIELD(list), NULL, "one line for every point"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text: the space's facts, the shapes' points,\nand what was found, with file and line"},
     {"run", 0, MT_OPTION_FLAG, FIELD(run), NULL, "run the default variant and the reference on the CPU, with the smallest\nshape or that of --shape, and compare; nothing is compiled for a GPU"},
@@ -421,10 +421,11 @@ done:
 const mt_command mt_cmd_check = {
     .name = "check",
     .summary = "compile a search space without a GPU",
-    .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known\n"
-            "(devices.ini), and tells registers, spills and what failed. Exits 1 when something does not compile,\n"
-            "4 when nothing is valid there. With --run the default variant and the reference run on the CPU\n"
-            "instead, for which a C++ compiler of the host is enough: is the result right, and in bounds?\n\n"
+    .help = "Compiles the valid points of a search space with NVRTC or nvcc, for a GPU whose facts are\n"
+            "known (devices.ini), and tells registers, spills and what failed. Exits 1 when something does not\n"
+            "compile, 4 when no point is valid for that GPU. With --run the default variant and the reference run\n"
+            "on the CPU instead: is the result right, and in bounds? A C++ compiler of the host is enough for\n"
+            "plain CUDA C++: no PTX, tensor maps or structs by value.\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

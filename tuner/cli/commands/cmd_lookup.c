@@ -18,7 +18,7 @@ static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the kernel, or NAME@KEY for one state of its source; may be left\nout when the database has one only"},
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database or of --space, or one by its values:\n\"N=1;M=8;H=92,46;dtype=f16\""},
     {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
-    {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the least worst case over all"},
+    {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the variant that does best on the workload\nwhere it does worst"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "take the shape from this search space"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "only this database; default: the user's over the shipped ones"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text"},

@@ -201,7 +201,7 @@ static mt_status judge(const subject *self, mt_error *err)
     const mt_cpu_report *report = &self->report;
     if (strcmp(report->outcome, "ok") == 0) return MT_OK;
     if (strcmp(report->outcome, "refused") == 0) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s can't run on the CPU: %s", whose(report), report->text);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s of %s: %s", report->outcome, whose(report), report->text);
+    return MT_FAIL(err, MT_ERR_SPEC, "the outcome of %s is %s: %s", whose(report), report->outcome, report->text);
 }
 
 mt_status mt_check_run(const mt_check_run_request *request, mt_error *err)

@@ -81,7 +81,7 @@ static mt_status check_algorithm(mt_reader *reader, const mt_ini_section *sectio
                           mt_reader_suggest(algorithm, known, count, hint, sizeof hint));
 }
 
-/* "VARIANT N" or "N". */
+/* "ALGORITHM N" or "N". */
 static mt_status read_name(mt_reader *reader, const mt_ini_section *section, mt_launch *launch, mt_error *err)
 {
     size_t length = strcspn(section->name, " ");
@@ -92,7 +92,7 @@ static mt_status read_name(mt_reader *reader, const mt_ini_section *section, mt_
         if (!launch->algorithm) return mt_reader_no_memory(reader, err);
         return check_algorithm(reader, section, launch->algorithm, err);
     }
-    return mt_reader_fail(reader, err, section->line, "[%s%s%s]: expected [%s N] or [%s VARIANT N] with N from 1 to %d, such as [%s 1]",
+    return mt_reader_fail(reader, err, section->line, "[%s%s%s]: expected [%s N] or [%s ALGORITHM N] with N from 1 to %d, such as [%s 1]",
                           section->kind,
                           *section->name ? " " : "", section->name, section->kind, section->kind, LAUNCH_NUMBER_LIMIT, section->kind);
 }
