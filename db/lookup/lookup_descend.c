@@ -53,8 +53,8 @@ static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
     if (!a->trace) return;
     for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
     if (rule->costs_decide) {
-        SAY(a, "choice:   chosen from %u variant%s by the search space's cost model, corrected by measurements, among the %d that do best on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s",
-            MT_RULE_LISTED, shapes, plural, "the nearer ones counting more");
+        SAY(a, "choice:   the search space's cost model, corrected by measurements, takes it for the fastest of %d variants: of all %u those that do best on %u tuned shape%s, %s\n", MT_RULE_LISTED,
+            variants, shapes, plural, "the nearer ones counting more");
         return;
     }
     SAY(a, "choice:   chosen from %u variant%s by %s times on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s", variants == 1 ? "its" : "their", shapes, plural,

@@ -162,7 +162,9 @@ static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lo
 
 static void explain_row(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
-    add(to, row->is_recorded ? "exact:    recorded on %s for this shape (%s), workload %s\n" : "exact:    tuned for %s and this shape (%s), workload %s\n", answers->gpus[row->file] ? answers->gpus[row->file] : answers->gpu, row->shape_name, row->workload);
+    add(to, row->is_recorded ? "exact:    recorded on %s for this shape (%s), " : "exact:    tuned for %s and this shape (%s), ", answers->gpus[row->file] ? answers->gpus[row->file] : answers->gpu, row->shape_name);
+    if (row->workload_count > 1) add(to, "chosen for all %u workloads; the time is of ", (unsigned)row->workload_count);
+    add(to, "workload %s\n", row->workload);
     add(to, "variant:  %s\n", row->variant->text);
     add_measured(to, answers, row, "");
     add_slowdown(to, answers, row);
