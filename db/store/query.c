@@ -160,7 +160,7 @@ mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t cou
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)
 {
     const mt_filter filter = {.with_samples = with_samples};
-    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("ifnull(c.measurement_id, c.newest_id)") ROW_TABLES
+    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT(MT_TELLING) ROW_TABLES
                       "WHERE s.id = ?11 ORDER BY v.text", &filter, subject, callback, context, err);
 }
 
