@@ -11,10 +11,17 @@
 /* Table measurement as m beside current_result c. The file may be a stranger's: a row that holds the number of another variant's measurement names none. */
 #define MT_JOIN_CURRENT(id) "JOIN measurement m ON m.id = " id " AND m.subject_id = c.subject_id AND m.variant_id = c.variant_id "
 
-/* A subject's variants (?1) whose current results are OK, and whose code was never wrong there. */
-#define MT_WITH_GOOD \
-    "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = ?1 AND m.outcome = 'ok' AND m.median_ns > 0 AND NOT EXISTS (" \
-    "SELECT 1 FROM measurement w WHERE w.subject_id = m.subject_id AND w.variant_id = m.variant_id AND w.id < m.id AND " MT_IS_WRONG("w") " AND NOT ifnull(" MT_TAKES_BACK("m", "w") ", 0)))"
+/* Rows `w`, older than `m`, by which the code of its variant is wrong all the same. */
+#define MT_WRONG_BEFORE(m) \
+    "FROM measurement w WHERE w.subject_id = " m ".subject_id AND w.variant_id = " m ".variant_id AND w.id < " m ".id AND " MT_IS_WRONG("w") " AND NOT ifnull(" MT_TAKES_BACK(m, "w") ", 0)"
+/* For MT_JOIN_CURRENT: the row that says of a variant alone what all of its rows say. */
+#define MT_TELLING \
+    "ifnull((SELECT (SELECT max(w.id) " MT_WRONG_BEFORE("n") ") FROM measurement n WHERE n.id = c.measurement_id AND n.outcome = 'ok'), ifnull(c.measurement_id, c.newest_id))"
+/* A subject's variants whose current results are OK, and whose code was never wrong there. */
+#define MT_WITH_GOOD(subject) \
+    "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = " subject " AND m.outcome = 'ok' AND m.median_ns > 0 AND NOT EXISTS (SELECT 1 " MT_WRONG_BEFORE("m") "))"
+/* Finalists of that subject that stand: what is told and written of a final is told of these. A variant that was measured again is another one. */
+#define MT_STANDING "finalist f JOIN good g ON g.id = f.measurement_id "
 
 /* A variant's results were written, or their ids dealt out anew. */
 mt_status mt_current_renew(mt_store *store, int64_t subject, int64_t variant, mt_error *err);

@@ -160,7 +160,7 @@ mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t cou
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)
 {
     const mt_filter filter = {.with_samples = with_samples};
-    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("ifnull(c.measurement_id, c.newest_id)") ROW_TABLES
+    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT(MT_TELLING) ROW_TABLES
                       "WHERE s.id = ?11 ORDER BY v.text", &filter, subject, callback, context, err);
 }
 
@@ -180,8 +180,8 @@ static float *read_rounds(const mt_store *store, sqlite3_stmt *statement, int at
 mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    mt_sql_args found = mt_sql_query(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
-                                     ", f.round_ns, r.rounds FROM finalist f JOIN final_round r ON r.id = f.final_id JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
+    mt_sql_args found = mt_sql_query(store, MT_WITH_GOOD("(SELECT subject_id FROM final_round WHERE id = ?1)") "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
+                                     ", f.round_ns, r.rounds FROM " MT_STANDING "JOIN final_round r ON r.id = f.final_id JOIN variant v ON v.id = g.variant_id WHERE f.final_id = ?1 "
                                      "ORDER BY f.median_ns, v.text", MT_IN(MT_INT(final_id)), &st, err);
     while (mt_sql_each(store, &found, "read finalists", &st, err)) {
         sqlite3_stmt *statement = found.statement;

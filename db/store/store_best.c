@@ -93,7 +93,7 @@ done:
 /* Newest row per variant first, then the OK ones among them: a variant whose newest run failed does not count; a row that says why it did not run is none. Clusters are looked at
  * only among equal medians. */
 static const char winner_sql[] =
-    MT_WITH_GOOD ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
+    MT_WITH_GOOD("?1") ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
     "SELECT f.id, (SELECT count(*) FROM good g WHERE ifnull(g.low_ns, g.median_ns) <= max(ifnull(f.high_ns, f.median_ns), f.median_ns)) "
     "FROM first f JOIN variant v ON v.id = f.variant_id "
     "ORDER BY ifnull(f.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("f") ", 1), v.text LIMIT 1";
@@ -116,10 +116,10 @@ static mt_status find_winner(mt_store *store, int64_t subject, int64_t *winner, 
     return mt_sql_one(store, winner_sql, "find the best", MT_IN(MT_INT(subject)), MT_OUT(MT_TO_INT(winner), MT_TO_INT(tied)), err);
 }
 
-static mt_status find_pick(mt_store *store, int64_t final, int64_t *winner, int64_t *tied, mt_error *err)
+static mt_status find_pick(mt_store *store, int64_t subject, int64_t final, int64_t *winner, int64_t *tied, mt_error *err)
 {
-    return mt_sql_one(store, "SELECT max(CASE WHEN picked THEN measurement_id END), sum(tied) FROM finalist WHERE final_id = ?", "find the pick", MT_IN(MT_INT(final)),
-                      MT_OUT(MT_TO_INT(winner), MT_TO_INT(tied)), err);
+    static const char sql[] = MT_WITH_GOOD("?1") "SELECT max(CASE WHEN f.picked THEN f.measurement_id END), sum(f.tied) FROM " MT_STANDING "WHERE f.final_id = ?2";
+    return mt_sql_one(store, sql, "find the pick", MT_IN(MT_INT(subject), MT_INT(final)), MT_OUT(MT_TO_INT(winner), MT_TO_INT(tied)), err);
 }
 
 static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, int64_t final, mt_error *err)
@@ -146,7 +146,7 @@ mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_e
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_find(store, subject, &id, err);
     if (st == MT_OK && id) st = mt_store_final_current(store, subject, NULL, &final, err);
-    if (st == MT_OK && id) st = final ? find_pick(store, final, &winner, &tied, err) : find_winner(store, id, &winner, &tied, err);
+    if (st == MT_OK && id) st = final ? find_pick(store, id, final, &winner, &tied, err) : find_winner(store, id, &winner, &tied, err);
     if (st == MT_OK && id) st = winner ? write_best(store, id, winner, tied, final, err) : remove_best(store, id, err);
     st = mt_tx_end(store, st, err);
 done:

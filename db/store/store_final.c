@@ -12,7 +12,7 @@
 /* Equal medians are ordered by text, so that the limit cuts the same ones every time. `within`: how much slower than the fastest, as SQL. A row timed by
  * events holds launch latency that a graph hides: beside a fastest that was timed in graphs it may be nearer than it looks. */
 #define WITH_NEAR(within) \
-    MT_WITH_GOOD ", top AS (SELECT median_ns, ifnull(batch_count, 1) > 1 AS is_graph FROM good ORDER BY median_ns LIMIT 1), " \
+    MT_WITH_GOOD("?1") ", top AS (SELECT median_ns, ifnull(batch_count, 1) > 1 AS is_graph FROM good ORDER BY median_ns LIMIT 1), " \
     "near AS (SELECT g.*, v.text AS variant FROM good g JOIN top t JOIN variant v ON v.id = g.variant_id " \
     "WHERE g.median_ns - CASE WHEN t.is_graph AND ifnull(g.batch_count, 1) <= 1 THEN ?4 ELSE 0 END <= (1 + " within ") * t.median_ns " \
     "ORDER BY g.median_ns, v.text LIMIT ?3) "
@@ -46,9 +46,9 @@ mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_obje
 /* A near-tie that the final did not see, or has measured again since, makes it a thing of the past; so does a pick that no longer stands. */
 static const char current_sql[] =
     WITH_NEAR("CASE (SELECT objective FROM final_round WHERE subject_id = ?1 ORDER BY id DESC LIMIT 1) WHEN 'time' THEN ?2 ELSE ?5 END")
-    "SELECT f.id FROM final_round f WHERE f.id = (SELECT max(id) FROM final_round WHERE subject_id = ?1) AND f.objective = ifnull(?6, f.objective) "
-    "AND NOT EXISTS (SELECT 1 FROM near n WHERE n.id NOT IN (SELECT measurement_id FROM finalist WHERE final_id = f.id)) "
-    "AND EXISTS (SELECT 1 FROM finalist p JOIN good g ON g.id = p.measurement_id WHERE p.final_id = f.id AND p.picked)";
+    "SELECT r.id FROM final_round r WHERE r.id = (SELECT max(id) FROM final_round WHERE subject_id = ?1) AND r.objective = ifnull(?6, r.objective) "
+    "AND NOT EXISTS (SELECT 1 FROM near n WHERE n.id NOT IN (SELECT measurement_id FROM finalist WHERE final_id = r.id)) "
+    "AND (SELECT count(*) FROM " MT_STANDING "WHERE f.final_id = r.id AND f.picked) = 1";
 
 mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err)
 {

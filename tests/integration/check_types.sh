@@ -65,8 +65,8 @@ says '[arg in] is a tensor f32, but parameter 2 of twice is double *in' '__globa
 # of one size, but other bits
 by_value='s/^args  = out, in/args  = out, f16(1)/'
 says '[arg f16(1)] is a scalar f16, but parameter 2 of twice is __nv_bfloat16 n' "$(twice 'float *out, __nv_bfloat16 n')" "$by_value"
-says '[arg e5m2(1)] is a scalar u8, but parameter 2 of twice is __nv_fp8_e4m3 n' "$(twice 'float *out, __nv_fp8_e4m3 n')" "${by_value/f16/e5m2}"
-quiet "$(twice 'float *out, __nv_fp8_e5m2 n')" "${by_value/f16/e5m2}"
+says '[arg f8e5m2(1)] is a scalar f8e5m2, but parameter 2 of twice is __nv_fp8_e4m3 n' "$(twice 'float *out, __nv_fp8_e4m3 n')" "${by_value/f16/f8e5m2}"
+quiet "$(twice 'float *out, __nv_fp8_e5m2 n')" "${by_value/f16/f8e5m2}"
 # a kernel in a namespace is found by the name that the entry has
 inside='s/^\[algorithm twice\]/&\nentry = a::b::twice/'
 says '[arg in] is a tensor f32, but parameter 2 of twice is double *in' 'namespace a { inline namespace b { __global__ void twice(float *out, double *in) { out[0] = 1; } } }' "$inside"

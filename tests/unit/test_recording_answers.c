@@ -143,6 +143,144 @@ START_TEST(an_export_of_a_damaged_file_is_imported_whole)
 }
 END_TEST
 
+static mt_status tell_finalist(void *context, const mt_finalist_row *row, mt_error *err)
+{
+    (void)err;
+    mt_strbuf_addf(context, " %s%s%s", row->variant, row->is_tied ? "=" : "<", row->is_picked ? "!" : "");
+    return MT_OK;
+}
+
+typedef struct telling { mt_store *store; mt_strbuf *text; } telling;
+
+static mt_status tell_winner(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    const telling *t = context;
+    mt_strbuf_addf(t->text, "%s wins %s in %g ns, tied %lld:", row->variant, row->shape, row->outcome.timing.median_ns, (long long)row->tied_count);
+    mt_status st = row->final_id ? mt_query_finalists(t->store, row->final_id, tell_finalist, t->text, err) : MT_OK;
+    mt_strbuf_add_char(t->text, '\n');
+    return st;
+}
+
+/* Winners with their finals. */
+static char *tell_winners(mt_store *store)
+{
+    mt_strbuf text = {0};
+    telling t = {store, &text};
+    ck_ok(mt_query_best(store, NULL, tell_winner, &t, &fixture_err));
+    return mt_strbuf_take(&text);
+}
+
+/* What is exported is imported without a complaint, and exported again with the same bytes. The winners that it then has. */
+static char *check_that_all_travels(mt_store *store, bool answers_only, const char *what, const char *winners)
+{
+    mt_store *other = open_memory();
+    int64_t left_out = 0;
+    ck_ok(mt_recording_export_all(store, NULL, answers_only, in_folder("a.jsonl"), &fixture_err));
+    char *a = text_of(in_folder("a.jsonl"));
+    fixture_stderr_begin();
+    ck_ok(mt_recording_import_bytes(other, a, strlen(a), "a.jsonl", MT_ORIGIN_MEASURED, &left_out, &fixture_err));
+    const char *said = fixture_stderr_end();
+    ck_assert_msg(left_out == 0 && !*said, "%s: %s", what, said);
+    ck_ok(mt_recording_export_all(other, NULL, answers_only, in_folder("b.jsonl"), &fixture_err));
+    char *b = text_of(in_folder("b.jsonl")), *there = tell_winners(other);
+    ck_assert_msg(strstr(there, winners), "%s: no \"%s\" in %s", what, winners, there);
+    size_t same = 0;
+    while (a[same] && a[same] == b[same]) same++;
+    ck_assert_msg(a[same] == b[same], "%s: from byte %zu on \"%.80s\" became \"%.80s\"", what, same, a + same, b + same);
+    mt_free(a);
+    mt_free(b);
+    mt_store_close(other);
+    return there;
+}
+
+static void check_that_winners_travel(mt_store *store, bool answers_only, const char *what, const char *winners)
+{
+    char *here = tell_winners(store), *there = check_that_all_travels(store, answers_only, what, winners);
+    ck_assert_msg(strcmp(here, there) == 0, "%s: %s became %s", what, here, there);
+    mt_free(here);
+    mt_free(there);
+}
+
+#define WINS(variant, ns, tied, final) variant " wins N=48;dtype=f16 in " ns " ns, tied " tied ":" final "\n"
+
+/* A finalist stands as long as the row that it was in the final with is its variant's result. */
+START_TEST(a_final_travels_without_those_that_fell)
+{
+    static const struct { const char *variant; mt_outcome_kind kind; double median_ns; const char *winners; } cases[] = {
+        {"A=3", MT_OUTCOME_CENSORED, 103, WINS("A=2", "102.5", "2", " A=1= A=2=!")},
+        {"A=3", MT_OUTCOME_WRONG_RESULT, 0, WINS("A=2", "102.5", "2", " A=1= A=2=!")},
+        {"A=3", MT_OUTCOME_CRASHED, 0, WINS("A=2", "102.5", "2", " A=1= A=2=!")},
+        {"A=3", MT_OUTCOME_YARDSTICK, 103, WINS("A=2", "102.5", "2", " A=1= A=2=!")},
+        {"A=3", MT_OUTCOME_OK, 150, WINS("A=2", "102.5", "2", " A=1= A=2=!")}, /* no near-tie any more */
+        {"A=3", MT_OUTCOME_OK, 1e6, WINS("A=2", "102.5", "2", " A=1= A=2=!")},
+        {"A=3", MT_OUTCOME_OK, 103, WINS("A=1", "101", "2", "")},              /* a near-tie that the final has not seen */
+        {"A=3", MT_OUTCOME_EXCLUDED, 0, WINS("A=2", "102.5", "3", " A=1= A=2=! A=3=")},
+        {"A=3", MT_OUTCOME_COMPILER_KILLED, 0, WINS("A=2", "102.5", "3", " A=1= A=2=! A=3=")},
+        {"A=1", MT_OUTCOME_TIMEOUT, 0, WINS("A=2", "102.5", "2", " A=2=! A=3=")},
+        {"A=2", MT_OUTCOME_CENSORED, 102, WINS("A=1", "101", "1", "")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_store *store = make_store();
+        mt_subject s = fixture_subject(store);
+        const mt_outcome outcome = fixture_outcome(cases[i].kind, cases[i].median_ns);
+        char what[64];
+        snprintf(what, sizeof what, "%s %s %g", cases[i].variant, mt_outcome_name(cases[i].kind), cases[i].median_ns);
+        fixture_put(store, fixture_session(store), &s, cases[i].variant, &outcome);
+        ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+        fixture_sql("UPDATE measurement SET created_unix_ms = 1000 + id");
+        if (strchr(cases[i].winners, '!')) check_that_winners_travel(store, true, what, cases[i].winners); /* whose intervals alone reach into the winner's is not shipped */
+        check_that_winners_travel(store, false, what, cases[i].winners);
+        mt_store_close(store);
+        ck_assert_int_eq(remove(fixture_db), 0);
+    }
+}
+END_TEST
+
+/* Code that was wrong is wrong for good, in a file that has one row of it, too. */
+START_TEST(a_variant_that_was_wrong_travels_as_one)
+{
+    mt_store *store = make_store();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    const mt_outcome wrong = fixture_outcome(MT_OUTCOME_WRONG_RESULT, 0);
+    fixture_put(store, session, &s, "A=3", &wrong);
+    fixture_put_ok(store, session, &s, "A=3", 50);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    fixture_sql("UPDATE measurement SET created_unix_ms = 1000 + id");
+    check_that_winners_travel(store, true, "wrong", WINS("A=2", "102.5", "2", " A=1= A=2=!"));
+    check_that_winners_travel(store, false, "wrong", WINS("A=2", "102.5", "2", " A=1= A=2=!"));
+    mt_store_close(store);
+}
+END_TEST
+
+#define OF_A_3 " WHERE measurement_id = (SELECT m.id FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE v.text = 'A=3')"
+
+/* Of a damaged file: all rows say who wins; those that answer are of the winner that it names. */
+START_TEST(a_damaged_final_travels_as_far_as_it_stands)
+{
+    static const char by_median[] = WINS("A=1", "101", "2", ""), as_named[] = WINS("A=2", "102", "1", ""), whole[] = WINS("A=2", "102.5", "3", " A=1= A=2=! A=3="), rest[] = WINS("A=2", "102.5", "2", " A=1= A=2=!");
+    static const struct { const char *damage, *winners, *answers; } cases[] = {
+        {"UPDATE best SET final_id = NULL", whole, whole},
+        {"UPDATE finalist SET median_ns = 1e9" OF_A_3, by_median, as_named},
+        {"UPDATE finalist SET measurement_id = 99" OF_A_3, by_median, as_named},
+        {"DELETE FROM finalist" OF_A_3, by_median, as_named},
+        {"UPDATE finalist SET picked = 1", by_median, as_named},
+        {"UPDATE measurement SET median_ns = 'x' WHERE median_ns = 103", rest, rest},
+        {"UPDATE measurement SET outcome = 'censored' WHERE median_ns = 103", rest, rest},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_store *store = NULL;
+        mt_store_close(make_store());
+        fixture_sql(cases[i].damage);
+        ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
+        mt_free(check_that_all_travels(store, false, cases[i].damage, cases[i].winners));
+        mt_free(check_that_all_travels(store, true, cases[i].damage, cases[i].answers));
+        mt_store_close(store);
+        ck_assert_int_eq(remove(fixture_db), 0);
+    }
+}
+END_TEST
+
 /* The text before the rows, with another final. */
 static char *with_final(const char *text, const char *final)
 {
@@ -447,4 +585,4 @@ START_TEST(code_comes_later)
 }
 END_TEST
 
-FIXTURE_MAIN("recording_answers", a_final_travels, an_export_of_a_damaged_file_is_imported_whole, an_unsound_final_is_left_out, a_library_travels, an_unsound_comparison_is_left_out_alone, times_travel, only_what_answers_is_shipped, files_may_be_concatenated, without_winners_there_is_nothing_to_ship, code_comes_later)
+FIXTURE_MAIN("recording_answers", a_final_travels, a_final_travels_without_those_that_fell, a_variant_that_was_wrong_travels_as_one, a_damaged_final_travels_as_far_as_it_stands, an_export_of_a_damaged_file_is_imported_whole, an_unsound_final_is_left_out, a_library_travels, an_unsound_comparison_is_left_out_alone, times_travel, only_what_answers_is_shipped, files_may_be_concatenated, without_winners_there_is_nothing_to_ship, code_comes_later)

@@ -50,7 +50,7 @@ START_TEST(what_is_no_such_value)
         {"", "bool(M)", "unknown name 'M'"},
         {"", "bool(T)", "value = T of dtype bool: expected a condition, true, false, or an integer, which is true where it is not 0"},
         {"f = in bool [N] zeros", "f", "dtype `bool` is of scalars alone: expected u8"},
-        {"f = in e4m3 [N] zeros", "f", "dtype `e4m3` is of scalars alone: expected u8"},
+        {"f = in e4m3 [N] zeros", "f", "unknown dtype `e4m3`, did you mean `f8e4m3`?"},
         {"", "half(1)", "half of half(1) is no dtype; expected one of f16, "},
         {"t = in cudaTextureObject_t [N] zeros", "t", "there are no textures and surfaces: expected a tensor"},
         {"t = scalar cudaSurfaceObject_t 0", "t", "there are no textures and surfaces: expected a tensor"},

@@ -8,7 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/share.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/space/source/source.h"
 
 /* One output, while it is compared with what the command reads. */

@@ -9,9 +9,9 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 #include "tuner/cpu/build.h"
-#include "tuner/cpu/program.h"
+#include "tuner/cpu/cpu_program.h"
 #include "tuner/gpu/verify_rules.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/space/source/declared.h"
 #include "tuner/space/spec/npy.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/worker/bundle.h"
 
 enum { TICK_MS = 250 };

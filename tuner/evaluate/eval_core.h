@@ -25,7 +25,7 @@ typedef struct mt_eval_core {
     const mt_workload *workload;
     mt_l2 l2;
     mt_env *env;
-    size_t awaited_supports; /* the reference and the generators are being compiled, for so many combinations (tuner/space/points/reference.h) */
+    size_t awaited_supports; /* the reference and the generators are being compiled, for so many combinations (tuner/space/points/reference_knobs.h) */
     mt_error *support_errors; /* per combination: why it has none; status MT_OK = it has, or will */
     size_t support_count;
 } mt_eval_core;

@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/worker/single_run.h"
 
 enum { LIBRARY_TICKS = 4 /* how often others are looked for */ };

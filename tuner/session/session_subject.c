@@ -11,7 +11,7 @@
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/session/session_run.h"
 #include "tuner/space/launch/plan.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/space/spec/spec_json.h"
 
 size_t mt_run_device_count(const mt_run *run)

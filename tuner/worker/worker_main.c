@@ -14,7 +14,7 @@
 #include "tuner/gpu/compile/compile.h"
 #include "tuner/gpu/compile/compile_log.h"
 #include "tuner/gpu/trial/evaluate.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/worker/bundle.h"
 #include "tuner/worker/single_run.h"
 #include "tuner/worker/worker.h"

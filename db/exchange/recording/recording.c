@@ -7,6 +7,7 @@
 #include "db/exchange/recording/recording_internal.h"
 #include "db/exchange/recording/recording_io.h"
 #include "db/exchange/said.h"
+#include "db/store/current.h"
 #include "db/store/measurement.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
@@ -85,7 +86,7 @@ typedef struct export_state {
     int64_t kernel;      /* of the subject before; 0 = none */
 } export_state;
 
-/* Toolchain and time are the newest row's, of what is shipped the winner's; rows made with another one say so themselves. */
+/* Toolchain and time are those of the newest row that is written, of what is shipped the winner's; rows made with another one say so themselves. */
 static const char header_sql[] =
     "SELECT d.key, d.name, CASE WHEN json_valid(d.facts_json) THEN json(d.facts_json) END, k.name, k.key, "
     "CASE WHEN json_valid(k.spec_json) THEN json(k.spec_json) END, h.name, h.key, w.name, w.key, s.regime, "
@@ -94,7 +95,7 @@ static const char header_sql[] =
     "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'baseline') "
     "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = CASE WHEN ?2 THEN (SELECT measurement_id FROM best WHERE subject_id = s.id) "
-    "ELSE (SELECT id FROM measurement WHERE subject_id = s.id ORDER BY created_unix_ms DESC, id DESC LIMIT 1) END "
+    "ELSE (SELECT m.id FROM current_result c " MT_JOIN_CURRENT(MT_TELLING) "WHERE c.subject_id = s.id ORDER BY m.created_unix_ms DESC, m.id DESC LIMIT 1) END "
     "JOIN toolchain t ON t.id = m.toolchain_id WHERE s.id = ?1";
 
 static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statement, int column)

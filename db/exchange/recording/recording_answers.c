@@ -4,25 +4,28 @@
 #include <string.h>
 
 #include "db/exchange/recording/recording_internal.h"
+#include "db/store/current.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
 /* The winner, what it was compared with in its final, the default and the baseline, and the portfolio's candidates. */
 static const char answers_sql[] =
-    "SELECT v.text FROM variant v WHERE EXISTS (SELECT 1 FROM best WHERE subject_id = ?1) AND v.id IN ("
+    MT_WITH_GOOD("?1") "SELECT v.text FROM variant v WHERE EXISTS (SELECT 1 FROM best WHERE subject_id = ?1) AND v.id IN ("
     "SELECT m.variant_id FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ?1 "
-    "UNION SELECT m.variant_id FROM best b JOIN finalist f ON f.final_id = b.final_id JOIN measurement m ON m.id = f.measurement_id WHERE b.subject_id = ?1 "
+    "UNION SELECT g.variant_id FROM " MT_STANDING "WHERE f.final_id = ?2 "
     "UNION SELECT variant_id FROM landmark WHERE subject_id = ?1 "
     "UNION SELECT p.variant_id FROM portfolio_shape s JOIN portfolio_variant p ON p.portfolio_id = s.portfolio_id WHERE s.subject_id = ?1) ORDER BY v.text";
 
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
 {
     mt_status st;
+    int64_t final;
     mt_recording_answers_free(answers);
+    MT_TRY(mt_store_final_of(store, subject, NULL, &final, err));
     MT_TRY(mt_sql_one(store, "SELECT v.text FROM best b JOIN measurement m ON m.id = b.measurement_id JOIN variant v ON v.id = m.variant_id WHERE b.subject_id = ?", "read a winner",
                       MT_IN(MT_INT(subject)), MT_OUT(MT_TO_TEXT(&answers->winner)), err));
-    mt_sql_args rows = mt_sql_query(store, answers_sql, MT_IN(MT_INT(subject)), &st, err);
+    mt_sql_args rows = mt_sql_query(store, answers_sql, MT_IN(MT_INT(subject), MT_INT(final)), &st, err);
     while (mt_sql_each(store, &rows, "list what answers", &st, err))
         st = mt_texts_add(&answers->variants, mt_sql_column(rows.statement, 0), err);
 done:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/exchange/recording/recording_internal.h"
+#include "db/store/current.h"
 #include "db/store/measurement.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
@@ -15,7 +16,7 @@
 
 typedef struct writing {
     mt_strbuf *json;
-    size_t rows, picked;
+    size_t rows;
 } writing;
 
 static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_error *err)
@@ -33,38 +34,33 @@ static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_erro
     if (row->is_tied) mt_strbuf_add(w->json, ",\"tied\":1");
     if (row->is_picked) mt_strbuf_add(w->json, ",\"picked\":1");
     mt_strbuf_add_char(w->json, '}');
-    w->picked += row->is_picked;
     return MT_OK;
 }
 
-/* The one that counts by its own rows, as for who imports them: table best may be damaged. One whose pick is left out is no final: its winner is not known, and who imports the rows finds the fastest. */
+/* The one that counts by its own rows, as for who imports them: table best may be damaged. */
 mt_status mt_recording_add_final(mt_store *store, int64_t subject, mt_strbuf *json, mt_error *err)
 {
     mt_status st;
     bool row;
     int64_t final;
     sqlite3_stmt *statement = NULL;
-    mt_strbuf text = {0};
-    writing w = {.json = &text};
+    writing w = {.json = json};
     MT_TRY(mt_store_final_of(store, subject, NULL, &final, err));
     MT_TRY(mt_sql_prepare(store, "SELECT id, method, rounds, confidence, objective FROM final_round WHERE id = ?", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, final);
     MT_TRY(mt_sql_row(store, &args, &row, "read a final", err));
     if (!row) goto done;
-    mt_strbuf_add(&text, ",\"final\":{\"method\":");
-    mt_strbuf_add_json(&text, mt_sql_column(statement, 1));
-    mt_strbuf_addf(&text, ",\"rounds\":%lld,\"confidence\":", (long long)sqlite3_column_int64(statement, 2));
-    mt_json_number(&text, sqlite3_column_double(statement, 3), 15);
-    mt_strbuf_add(&text, ",\"objective\":");
-    mt_strbuf_add_json(&text, mt_sql_column(statement, 4));
-    mt_strbuf_add(&text, ",\"rows\":[");
+    mt_strbuf_add(json, ",\"final\":{\"method\":");
+    mt_strbuf_add_json(json, mt_sql_column(statement, 1));
+    mt_strbuf_addf(json, ",\"rounds\":%lld,\"confidence\":", (long long)sqlite3_column_int64(statement, 2));
+    mt_json_number(json, sqlite3_column_double(statement, 3), 15);
+    mt_strbuf_add(json, ",\"objective\":");
+    mt_strbuf_add_json(json, mt_sql_column(statement, 4));
+    mt_strbuf_add(json, ",\"rows\":[");
     MT_TRY(mt_query_finalists(store, final, add_finalist, &w, err));
-    mt_strbuf_add(&text, "]}");
-    if (w.picked == 1) mt_strbuf_add(json, mt_strbuf_text(&text));
-    json->failed |= text.failed;
+    mt_strbuf_add(json, "]}");
 done:
-    mt_strbuf_free(&text);
     sqlite3_finalize(statement);
     return st;
 }
@@ -73,12 +69,12 @@ done:
 
 #define NUMBER(name) "CASE WHEN json_type(j.value, '$." name "') IN ('integer', 'real') THEN json_extract(j.value, '$." name "') END, "
 static const char rows_sql[] =
-    "SELECT json_extract(j.value, '$.v'), " NUMBER("ns") NUMBER("lo") NUMBER("hi") NUMBER("r") NUMBER("rl") NUMBER("rh")
+    MT_WITH_GOOD("?2") "SELECT json_extract(j.value, '$.v'), " NUMBER("ns") NUMBER("lo") NUMBER("hi") NUMBER("r") NUMBER("rl") NUMBER("rh")
     "ifnull(json_extract(j.value, '$.tied'), 0) = 1, ifnull(json_extract(j.value, '$.picked'), 0) = 1, "
-    "(SELECT max(m.id) FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?2 AND v.text = json_extract(j.value, '$.v')) "
+    "(SELECT g.id FROM good g JOIN variant v ON v.id = g.variant_id WHERE v.text = json_extract(j.value, '$.v')) "
     "FROM json_each(?1, '$.rows') j WHERE j.type = 'object'";
 
-/* NULL: its variant has a row. Its numbers are for the rules of rows to judge. */
+/* NULL: its variant has a row to stand on. Its numbers are for the rules of rows to judge. */
 static const char *read_finalist(sqlite3_stmt *statement, mt_finalist_row *row)
 {
     double *numbers[] = {&row->median_ns, &row->low_ns, &row->high_ns, &row->ratio, &row->ratio_low, &row->ratio_high};
@@ -86,7 +82,7 @@ static const char *read_finalist(sqlite3_stmt *statement, mt_finalist_row *row)
     row->is_tied = sqlite3_column_int(statement, 7);
     row->is_picked = sqlite3_column_int(statement, 8);
     row->measurement = sqlite3_column_int64(statement, 9);
-    return row->measurement ? NULL : "\"final\" names a variant that has no row";
+    return row->measurement ? NULL : "\"final\" names a variant that has no row that passed";
 }
 
 /* Fills rows[] and *count; *problem says what is wrong with the text. */

@@ -3,7 +3,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/launch/plan.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/space/spec/npy.h"
 
 /* The first output's; NULL: there is none. */

@@ -141,7 +141,7 @@ static void add_steps(const char *text, const mt_signature *kernel, mt_new_knobs
         char take[MT_OPEN_MACRO_NAME + 8];
         snprintf(take, sizeof take, MT_NEW_TAKES "%s", step);
         if (is_parameter(mt_strbuf_text(&knobs->params), take)) is_knob = true, step = take;
-        if (is_knob) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%s", step);
+        if (is_knob) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%.*s", MT_OPEN_MACRO_NAME - 1, step); /* a parameter's name is no longer */
         else if (is_number) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%lld", (long long)value);
         knobs->is_fixed = knobs->is_fixed || (is_number && !is_knob);
     }

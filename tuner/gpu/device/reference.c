@@ -4,7 +4,7 @@
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/launch.h"
 #include "tuner/gpu/device/tool.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/space/source/declared.h"
 #include "tuner/space/spec/npy.h"
 

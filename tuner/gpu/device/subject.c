@@ -8,7 +8,7 @@
 #include "tuner/base/times.h"
 #include "tuner/gpu/device/device_internal.h"
 #include "tuner/gpu/device/tool.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/space/source/semantics.h"
 
 static void set_free(mt_gpu *gpu, mt_input_set *set)

@@ -16,7 +16,7 @@ typedef struct mt_subject_request {
     const mt_source *source;   /* says what the reference writes; NULL = doubles */
     const mt_shape *shape;
     const mt_workload *workload;
-    size_t combination;        /* of the knobs that the reference reads (tuner/space/points/reference.h) */
+    size_t combination;        /* of the knobs that the reference reads (tuner/space/points/reference_knobs.h) */
     const char *support_cubin; /* path: reference and generators; NULL when the file needs none */
     const mt_input_file *inputs;
     size_t input_count;

@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/launch/plan_internal.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 
 /* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };

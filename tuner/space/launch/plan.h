@@ -57,7 +57,7 @@ bool mt_plan_takes_launch(const mt_spec *spec, const mt_launch *launch, const ch
 /* Evaluates the point that is set in the environment. *illegal (mt_free) receives the rule that it breaks when the numbers can't be a launch at all
  * (grid of 0, a dimension above the hardware's, negative shared memory): then MT_OK and no plan. Other failures are errors. */
 mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err);
-/* The reference's plan: in/out tensors and the reference's launches, or with `reference = default` all of the default variant's; no point needs to be set. combination: of the knobs that it reads (reference.h). */
+/* The reference's plan: in/out tensors and the reference's launches, or with `reference = default` all of the default variant's; no point needs to be set. combination: of the knobs that it reads (reference_knobs.h). */
 mt_status mt_plan_reference(const mt_env *env, size_t combination, mt_plan *plan, mt_error *err);
 /* Bytes that an argument takes as a kernel parameter. */
 uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg);

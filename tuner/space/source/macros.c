@@ -10,7 +10,7 @@
 #include "tuner/space/source/macros_internal.h"
 #include "tuner/space/source/nvcc_words.h"
 #include "tuner/space/source/option_words.h"
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 #include "tuner/base/text.h"
 
 /* ---- the list ---- */

@@ -13,7 +13,7 @@ typedef struct mt_options {
 /* For the point set in the environment: knobs, baked shape values, [kernel] and [variant] options. No -arch, and nothing that names a folder or a header: mt_source holds what they lead to. A macro that is defined
  * twice with different values is an error that names both. */
 mt_status mt_options_variant(const mt_env *env, mt_options *options, mt_error *err);
-/* For the reference and the generators: all shape values, the workload's, MT_SUPPORT=1, every knob at its default, but those that the reference reads as the combination has them (reference.h). With `reference = default` it is the default variant that is
+/* For the reference and the generators: all shape values, the workload's, MT_SUPPORT=1, every knob at its default, but those that the reference reads as the combination has them (reference_knobs.h). With `reference = default` it is the default variant that is
  * compiled: its active knobs alone, and its algorithm's options. */
 mt_status mt_options_support(const mt_env *env, const mt_workload *workload, size_t combination, mt_options *options, mt_error *err);
 mt_status mt_options_add(mt_options *options, const char *option, mt_error *err);

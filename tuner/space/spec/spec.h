@@ -172,7 +172,7 @@ typedef struct mt_spec {
     char *reference;      /* entry name, or NULL: reference_file or reference_is_default is set */
     char *reference_file; /* .npy with the expected first output */
     bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
-    uint64_t reference_knobs; /* bits of params whose values decide what is right: the reference runs once for each combination (tuner/space/points/reference.h) */
+    uint64_t reference_knobs; /* bits of params whose values decide what is right: the reference runs once for each combination (tuner/space/points/reference_knobs.h) */
     int source_line, reference_line; /* of the keys, for mt_spec_place */
     bool is_for_nvcc;     /* `compiler = nvcc` */
     char *options;        /* the compiler's options with ${…} */

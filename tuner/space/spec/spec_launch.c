@@ -23,7 +23,7 @@ static mt_status unknown_arg(mt_reader *reader, const mt_ini_entry *entry, const
     size_t count = 0;
     for (; count < spec->arg_count && count < 64; count++) known[count] = spec->args[count].name;
     size_t behind = strcspn(name, "(");
-    if (name[behind] && mt_text_is_identifier(name, behind)) return mt_reader_fail(reader, err, entry->line, "%s: %.*s of %s is no dtype; expected one of f16, bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64, bool, e4m3, e5m2", entry->key, (int)behind, name, name);
+    if (name[behind] && mt_text_is_identifier(name, behind)) return mt_reader_fail(reader, err, entry->line, "%s: %.*s of %s is no dtype; expected one of f16, bf16, f32, f64, i8, u8, i16, u16, i32, u32, i64, u64, f8e4m3, f8e5m2, bool", entry->key, (int)behind, name, name);
     if (!*name) return mt_reader_fail(reader, err, entry->line, "%s has an empty name between commas", entry->key);
     return mt_reader_fail(reader, err, entry->line, "%s: no [arg %s]%s", entry->key, name, mt_reader_suggest(name, known, count, hint, sizeof hint));
 }

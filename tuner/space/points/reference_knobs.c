@@ -1,4 +1,4 @@
-#include "tuner/space/points/reference.h"
+#include "tuner/space/points/reference_knobs.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tuner/cpu/program.h"
+#include "tuner/cpu/cpu_program.h"
 
 #include <string.h>
 
