@@ -102,6 +102,12 @@ START_TEST(describes)
     mt_verify_describe(&arg, &tensor, &result, &text);
     ck_assert_str_eq(mt_strbuf_text(&text), "out: ‖out − ref‖/‖ref‖ = 0.1 (limit 0.001), worst element 23 [1,2,3]: 0.25 instead of 0.2501 (limit ±0.01)");
     mt_strbuf_clear(&text);
+    mt_compare_result same = result;
+    same.error_square = 0;
+    same.value = same.reference;
+    mt_verify_describe(&arg, &tensor, &same, &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "out: ‖out − ref‖/‖ref‖ = 0 (limit 0.001)"); /* where nothing differs no element is the worst */
+    mt_strbuf_clear(&text);
     result.unwritten = 4;
     result.unwritten_index = 5;
     mt_verify_describe(&arg, &tensor, &result, &text);
