@@ -24,7 +24,7 @@ static const mt_explanation explanations[] = {
     {"Remark", "refused", "Refused by lookups: it is not safe on another shape with the same strings, or in another row of this one (wrong results, a fault, a hang); msda-tune lookup tells why, and what it answers."}, {"Remark", "tied", "Tied: the final did not tell the winner from so many others."}, {"Error", NULL, "The error is the norm of the difference to the reference over the reference's norm."},
     {"Launches", NULL, "Launches are as measured, one a line; libtunelookup evaluates them for other shapes."}, {0}};
 /* It answers first, so a page has more rows of it than of other tables: as many as open fast. */
-enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 600 };
+enum { TOLD = 5, SHOWN = 10, MOST_ON_PAGE = 700 };
 
 /* What of the GPU a profile found busiest; a kernel that keeps none of it busy waits. */
 static mt_status add_limit(const state *s, const mt_measurement_row *row, mt_error *err)
