@@ -134,7 +134,9 @@ for words in '--sample' '--list' '--shape a --shape b'; do
   run d.ini $words && fail "--run $words"
 done
 "$tool" check --space d.ini --set N=3 >out.txt 2>&1 && fail '--set without --run'
-CXX=/nowhere/c++ PATH=/nowhere "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'no compiler'
+CXX='g++ -O0' "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'CXX with options'
+grep -q 'CXX=g++ -O0: there is no such program' out.txt || fail 'CXX with options'
+PATH=/nowhere "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'no compiler'
 grep -q 'needs a C++ compiler of the host: expected c++, g++ or clang++ in PATH' out.txt || fail 'no compiler is not told'
 # What the tool comes with.
 for space in softmax/softmax transpose/first transpose/more convolution/convolution; do

@@ -75,11 +75,12 @@ quiet 'namespace a { namespace c { __global__ void twice(float *out, double *in)
 fields() { printf 'struct Job { %s };\n%s' "$1" "$(twice 'Job job')"; }
 job='s/^n   = .*/job = struct in, out, i32(N), f32[2](1)/; s/^args  = out, in/args  = job/'
 quiet "$(fields 'const float *in; float *out; int n; float gains[2];')" "$job"
-quiet "$(fields 'const float *in; float *out; int n; float gains[3];')" "$job" # the compiled code's size tells
+says 'it has 5 values, and the struct in the source 6' "$(fields 'const float *in; float *out; int n; float gains[3];')" "$job"
 quiet "$(fields 'const float *in; float *out; int n; float2 gains;')" "$job"
 says '[arg f32(1)] is a scalar f32, but field 4 of Job is int gains (./k.cu)' "$(fields 'const float *in; float *out; int n; int gains[2];')" "$job"
 says '[arg in] is a tensor f32, but field 1 of Job is int *in' "$(fields 'int *in; float *out; int n; float gains[2];')" "$job"
 says '[arg out] is a tensor f32, but field 2 of Job is float out' "$(fields 'const float *in; float out; int n; float gains[2];')" "$job"
+says 'it has 5 values, and the struct in the source 4' "$(fields 'const float *in; float *out; int n; double d;')" "$job"
 says '[arg job] is a struct, but parameter 1 of twice is float *out' "$(twice 'float *out')" "$job"
 says '[arg in] is a tensor f32, but parameter 2 of twice is cudaTextureObject_t in (./k.cu): there are no textures and surfaces: expected a tensor, which' "$(twice 'float *out, cudaTextureObject_t in')" ''
 # No type that is known for sure, or one that may hold the bits of another.

@@ -33,8 +33,9 @@ static mt_status find_compiler(mt_cpu_builder *self, mt_error *err)
     const char *given = getenv("CXX");
     if (given && *given == '/' && access(given, X_OK) == 0) self->compiler = mt_strdup(given);
     else if (given && *given && !strpbrk(given, " /")) self->compiler = mt_path_program(given);
+    if (given && *given && !self->compiler) return MT_FAIL(err, MT_ERR_COMPILE, "CXX=%s: there is no such program; expected a C++ compiler, without options", given);
     for (size_t i = 0; i < sizeof names / sizeof *names && !self->compiler; i++) self->compiler = mt_path_program(names[i]);
-    return self->compiler ? MT_OK : MT_FAIL(err, MT_ERR_COMPILE, "check --run needs a C++ compiler of the host: expected c++, g++ or clang++ in PATH, or CXX that names one%s%s", given && *given ? "; CXX is " : "", given ? given : "");
+    return self->compiler ? MT_OK : MT_FAIL(err, MT_ERR_COMPILE, "check --run needs a C++ compiler of the host: expected c++, g++ or clang++ in PATH, or CXX that names one");
 }
 
 /* With the arguments, in the folder. */

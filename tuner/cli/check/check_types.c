@@ -98,6 +98,37 @@ static void tell_type(const checking *c, const place *at, const mt_arg *arg, mt_
 
 static mt_status check_argument(const checking *c, const place *at, size_t index, mt_error *err);
 
+/* Numbers and pointers, those of structs within it too. */
+static int64_t count_values(const mt_spec *spec, const mt_arg *arg)
+{
+    int64_t count = 0;
+    if (arg->kind != MT_ARG_STRUCT) return 1;
+    for (size_t i = 0; i < arg->member_count; i++) count += count_values(spec, &spec->args[arg->members[i]]);
+    return count;
+}
+
+/* The same of the source's fields; −1 where a type is not plain. */
+static int64_t count_field_values(const mt_signature *fields)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < fields->parameter_count; i++) {
+        const mt_parameter *field = &fields->parameters[i];
+        if (!field->dtype || field->elements < 1) return -1;
+        count += field->elements * (field->pointers ? 1 : field->lanes);
+    }
+    return count;
+}
+
+static void check_count(const checking *c, const place *at, const mt_arg *arg, const mt_signature *fields)
+{
+    int64_t own = count_values(c->spec, arg), theirs = count_field_values(fields);
+    mt_strbuf expected = {0};
+    if (theirs < 0 || own == theirs) return;
+    mt_strbuf_addf(&expected, ": it has %lld value%s, and the struct in the source %lld", (long long)own, own == 1 ? "" : "s", (long long)theirs);
+    tell(c, at, arg, mt_strbuf_text(&expected));
+    mt_strbuf_free(&expected);
+}
+
 /* Where the source names the fields plainly, and as many as there are members; of others the compiled code tells the size. */
 static mt_status check_fields(const checking *c, const place *at, const mt_arg *arg, mt_error *err)
 {
@@ -105,6 +136,7 @@ static mt_status check_fields(const checking *c, const place *at, const mt_arg *
     mt_status st = MT_OK;
     for (size_t i = 0; i < c->source->file_count && !fields.count && st == MT_OK; i++) st = mt_fields_read(c->source->files[i].text, at->of->parameters[at->index].type, &fields, err);
     int64_t elements = 0;
+    if (st == MT_OK && fields.count) check_count(c, at, arg, &fields.items[0]);
     for (size_t i = 0; fields.count && i < fields.items[0].parameter_count; i++) elements += fields.items[0].parameters[i].elements;
     size_t member = 0;
     for (size_t i = 0; st == MT_OK && elements == (int64_t)arg->member_count && i < fields.items[0].parameter_count; i++) {
