@@ -8,7 +8,7 @@ for compiler in nvcc nvrtc; do
   sed "s#^source.*#source = $example/convolution.cu\ncompiler = $compiler#; s/^name.*/name = by_$compiler/" "$example/convolution.ini" >"$scratch/$compiler.ini"
   tune --space "$scratch/$compiler.ini" --shape odd --strategy exhaustive --no-race
   rc=$?
-  grep -q 'nvcc not found' "$scratch/tune.txt" && exit 77
+  grep -qE "nvcc not found|cannot execute 'cc1plus'" "$scratch/tune.txt" && exit 77
   [ $rc = 0 ] || fail "tune with $compiler: exit $rc"
 done
 [ -z "$(outcomes)" ] || fail "variants failed: $(outcomes)"

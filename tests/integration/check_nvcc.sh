@@ -1,5 +1,5 @@
 #!/bin/bash
-# [kernel] compiler = nvcc with the real nvcc: headers of the host, C++ names, options, keys and the cache. Usage: check_nvcc.sh TOOL; skipped (77) without NVRTC or nvcc.
+# [kernel] compiler = nvcc with the real nvcc: headers of the host, C++ names, options, keys and the cache. Usage: check_nvcc.sh TOOL; skipped (77) without NVRTC, nvcc, or a C++ compiler of the host that nvcc can call.
 tool=$(realpath "$1")
 # shellcheck source=../toolkit.sh
 . "$(dirname "$0")/../toolkit.sh"
@@ -63,7 +63,7 @@ grid  = 1
 block = 256
 END
 
-check || { grep -q 'nvcc not found' out.txt && { echo 'skipped: no nvcc'; exit 77; }; fail 'a source with headers of the host'; }
+check || { grep -qE "nvcc not found|cannot execute 'cc1plus'|works with a compiler of the host.*(No such file|not found)" out.txt && { echo 'skipped: no nvcc that works'; exit 77; }; fail 'a source with headers of the host'; }
 [ "$(grep -c '^  ok ' out.txt)" = 4 ] || fail 'all four variants compile'
 [ -z "$(ls -A "$TMPDIR")" ] || fail "temporary files are left: $(ls -A "$TMPDIR")"
 cubins() { find cache -name '*.cubin' | wc -l; }
