@@ -12,7 +12,7 @@ const drawn = (page) => page.evaluate(() => window.report.drawAll('test', ({ fig
 // What is wrong with the charts once nothing moves any more: a fault that is gone after a few frames was a chart on its way to another size or place.
 async function lastingFaults(page) {
   let faults = await chartFaults(page);
-  for (let frame = 0; faults.length && frame < 40; frame++) {
+  for (let frame = 0; faults.length && frame < 400; frame++) { // on a busy machine a page of 600 shapes takes its time
     await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 50)); }));
     faults = await chartFaults(page);
   }
