@@ -22,11 +22,11 @@ extern const char *const mt_trees_part_names[MT_TREES_PARTS]; /* as they are sto
 
 /* Something that trees read. A text counts as its place among `texts`. Trees see no numbers but between which two edges they lie. */
 typedef struct mt_trees_name {
-    const char *name;         /* "" = the work: what the cost model says, or without one the number of blocks */
+    const char *name;         /* "" = what the cost model says */
     mt_trees_part part;
     const char *const *texts;
     size_t text_count;
-    uint32_t slot;            /* in the array of mt_trees_at; of the work none */
+    uint32_t slot;            /* in the array of values; of the cost model's word none */
     uint8_t kind;             /* for who asks again and again: what it may change with */
     const int64_t *edges;     /* ascending */
     size_t edge_count;
