@@ -128,7 +128,7 @@ static mt_status check_before(checking *c, mt_error *err)
         if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &types, err));
     tell_lines(c, &text, false);
     size_t wrong = tell_lines(c, &types, true);
-    if (wrong) st = MT_FAIL(err, MT_ERR_SPEC, "%s: %zu argument%s of another type than the kernel declares", c->space_path, wrong, wrong == 1 ? " is" : "s are");
+    if (wrong) st = MT_FAIL(err, MT_ERR_SPEC, "%s: %zu argument%s not what the kernel declares", c->space_path, wrong, wrong == 1 ? " is" : "s are");
 done:
     mt_strbuf_free(&text);
     mt_strbuf_free(&types);

@@ -7,6 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/cli/requests/new_knobs.h"
 #include "tuner/space/dtype.h"
+#include "tuner/space/source/declared.h"
 #include "tuner/space/signature/signature_constants.h"
 #include "tuner/space/signature/fields.h"
 #include "tuner/space/spec/spec.h"
@@ -214,7 +215,7 @@ static void write_vector(const writer *w, const mt_parameter *parameter)
 {
     mt_dtype dtype = MT_F32;
     mt_strbuf_addf(w->out, "%s = struct %s[%d](1)", parameter->name, parameter->dtype, parameter->lanes);
-    if (mt_dtype_from_name(parameter->dtype, &dtype) && parameter->lanes != 3) mt_strbuf_addf(w->out, " align %zu", mt_dtype_bytes(dtype) * (size_t)parameter->lanes);
+    if (mt_dtype_from_name(parameter->dtype, &dtype) && parameter->lanes != 3) mt_strbuf_addf(w->out, " align %llu", (unsigned long long)mt_declared_align(parameter, dtype));
     mt_strbuf_add(w->out, " ; guess: its values\n");
 }
 
