@@ -93,7 +93,7 @@ START_TEST(launches_reach_into_structs)
     ck_assert(!takes(spec, NULL, "terms", false));
     ck_assert(takes(spec, "reference", "p", true) && !takes(spec, "reference", "n", true) && !takes(spec, "reference", "q", true) && !takes(spec, "reference", "out", true));
     mt_spec_free(spec);
-    spec = must_parse_lines("[arg m]\nkind = tensormap\nof = terms\ndims = 48\nbox = 4\n[arg p]\nkind = struct\nmembers = out, m\n[prepare 1]\nargs = m\ngrid = 1\nblock = 1");
+    spec = must_parse_lines("[arg m]\nkind = tensormap\nof = terms\ndims = 48\nbox = 4\n[arg p]\nkind = struct\nmembers = out, m\n[prepare 1]\nentry = fill\nargs = m\ngrid = 1\nblock = 1");
     ck_assert(takes(spec, NULL, "terms", false));
     ck_assert_int_eq(spec->launches[0].phase, MT_LAUNCH_PREPARE);
     ck_assert_uint_eq(spec->launches[0].reached_count, 2); /* the map and its tensor, which keeps what the launch leaves */

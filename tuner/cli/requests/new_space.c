@@ -45,17 +45,9 @@ static bool is_struct(const mt_parameter *parameter)
     return !parameter->pointers && !parameter->dtype;
 }
 
-/* The type that a template is given: its default, or float. NULL: no parameter of a template is called so. */
-static const char *taken_type(const mt_signature *kernel, const char *type)
-{
-    for (size_t i = 0; i < kernel->take_count; i++)
-        if (kernel->takes[i].is_type && strcmp(kernel->takes[i].name, type) == 0) return kernel->takes[i].standard ? kernel->takes[i].standard : "float";
-    return NULL;
-}
-
 static void add_parameter(writer *w, size_t owner, const mt_parameter *parameter)
 {
-    const char *type = parameter->dtype ? NULL : taken_type(w->kernel, parameter->type);
+    const char *type = parameter->dtype ? NULL : mt_signature_taken_type(w->kernel, parameter->type);
     w->owners[w->parameter_count] = owner;
     mt_parameter *added = &w->parameters[w->parameter_count++];
     *added = *parameter;
@@ -356,12 +348,15 @@ static void write_kernel(const writer *w, const char *path)
     write_shape(w);
     mt_strbuf_addf(w->out, "\n[algorithm %s]\n", kernel->name);
     if (kernel->take_count) mt_strbuf_add(w->out, "; Guess: what the template takes. A type may be a shape value or a knob, too: ${TYPE}.\n");
-    if (kernel->take_count || strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s%s", kernel->entry, kernel->take_count ? "" : "\n");
+    if (kernel->take_count || kernel->is_overload || strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s", kernel->entry);
+    else return;
     for (size_t i = 0; i < kernel->take_count; i++) {
         const mt_template_parameter *take = &kernel->takes[i];
-        mt_strbuf_addf(w->out, take->is_type ? "%s%s" : "%s${" MT_NEW_TAKES "%s}", i ? ", " : "<", take->is_type ? taken_type(kernel, take->name) : take->name);
+        mt_strbuf_addf(w->out, take->is_type ? "%s%s" : "%s${" MT_NEW_TAKES "%s}", i ? ", " : "<", take->is_type ? mt_signature_taken_type(kernel, take->name) : take->name);
     }
-    if (kernel->take_count) mt_strbuf_add(w->out, ">\n");
+    if (kernel->take_count) mt_strbuf_add(w->out, ">");
+    if (kernel->is_overload) mt_signature_add_parameters(kernel, true, w->out);
+    mt_strbuf_add(w->out, "\n");
 }
 
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tuner/base/status.h"
+#include "tuner/base/strbuf.h"
 
 typedef struct mt_parameter {
     char *name;
@@ -34,6 +35,7 @@ typedef struct mt_signature {
     char *entry;          /* with its namespaces, of which unnamed ones have no name: "ns::scale" */
     char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
     bool is_template;
+    bool is_overload;     /* the source has another of this entry with other parameters */
     mt_template_parameter *takes; size_t take_count, take_capacity;
     bool has_rows, has_planes; /* the body asks for threadIdx.y or blockIdx.y, for their z */
     bool has_dynamic_smem; /* … and for extern __shared__ memory */
@@ -55,6 +57,11 @@ void mt_signatures_free(mt_signatures *signatures);
 
 /* What search spaces call a type, "f32" of float4, with *lanes = 4; NULL: not one of them, *lanes = 1. */
 const char *mt_signature_dtype(const char *type, int *lanes);
+
+/* The type that a template is given at first: its default, or float. NULL: none of its parameters is a type called so. */
+const char *mt_signature_taken_type(const mt_signature *signature, const char *type);
+/* "(const float *, int)", as an entry has them to choose among overloads; is_taken: with the types that a template is given at first. */
+void mt_signature_add_parameters(const mt_signature *signature, bool is_taken, mt_strbuf *out);
 
 /* The function's name in compiled code, by the Itanium C++ ABI; mt_free. NULL: one of its parameters' types is not known here, or memory ran out. */
 char *mt_signature_mangle(const mt_signature *signature);
