@@ -123,6 +123,8 @@ static mt_status check_before(checking *c, mt_error *err)
     c->idle = mt_idle_knobs(c->spec, &c->source);
     mt_idle_tell_unread(c->spec, c->idle, &text);
     mt_strbuf_add(&text, "\n");
+    mt_idle_tell(c->spec, mt_idle_reference_knobs(c->spec, &c->source), " of what is right, and reads_knobs makes a reference of each value", "the reference never", &text);
+    mt_strbuf_add(&text, "\n");
     mt_check_taken_names(c->spec, &c->source, &text);
     for (size_t i = 0; i < c->spec->shape_count; i++)
         if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &types, err));

@@ -411,6 +411,40 @@ done:
     return st;
 }
 
+/* Behind `__global__`: where the kernel's body ends, and its name. NULL: it has none here, or there are conditions in it, under which brackets need not fit. */
+static char *find_end(char *at, mt_code_word *name)
+{
+    const char *look = at;
+    mt_code_word word;
+    while ((word = mt_code_next(&look)).length && !strchr("({;}", *word.at)) {
+        if (is_attribute(word)) {
+            word = mt_code_next(&look);
+            if (*word.at == '(') mt_code_skip(&look, '(', ')');
+        } else if (mt_code_is_name(word)) *name = word;
+    }
+    if (!mt_code_is(word, "(")) return NULL;
+    mt_code_skip(&look, '(', ')');
+    if (!mt_code_is(mt_code_next(&look), "{")) return NULL;
+    mt_code_skip(&look, '{', '}');
+    for (const char *line = at; (line = memchr(line, '#', (size_t)(look - line))) != NULL; line++)
+        if (strncmp(line + 1 + strspn(line + 1, " \t"), "el", 2) == 0) return NULL;
+    return at + (look - at);
+}
+
+char *mt_signature_source_of(const char *source, const char *name)
+{
+    char *code = mt_code_uncommented(source);
+    const char *at = code;
+    for (mt_code_word word; code && (word = mt_code_next(&at)).length;) {
+        mt_code_word called = {0};
+        char *from = code + (at - code), *to = mt_code_is(word, "__global__") ? find_end(from, &called) : NULL;
+        if (!to) continue;
+        if (!mt_code_is(called, name)) memset(from, ' ', (size_t)(to - from));
+        at = to;
+    }
+    return code;
+}
+
 const char *mt_signature_taken_type(const mt_signature *signature, const char *type)
 {
     for (size_t i = 0; i < signature->take_count; i++)

@@ -55,6 +55,9 @@ typedef struct mt_signatures {
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err);
 void mt_signatures_free(mt_signatures *signatures);
 
+/* What of a source a kernel may read: without comments, and without the other kernels, whose names are not `name` (without namespaces). What conditions choose from stays; mt_free. NULL: no memory. */
+char *mt_signature_source_of(const char *source, const char *name);
+
 /* What search spaces call a type, "f32" of float4, with *lanes = 4; NULL: not one of them, *lanes = 1. */
 const char *mt_signature_dtype(const char *type, int *lanes);
 
