@@ -32,7 +32,9 @@ mt_status mt_check_dtype(const mt_checking *c, const mt_launch *launch, const mt
 {
     char *text = NULL;
     mt_status st = MT_OK;
-    *is_known = false;
+    *is_known = arg->is_bits;
+    *dtype = arg->float_dtype;
+    if (arg->is_bits) return MT_OK;
     if (mt_scope_knobs_of_text(c->spec, arg->dtype_text)) return MT_OK;
     MT_TRY(mt_env_expand(c->env, arg->dtype_text, &text, err));
     *is_known = mt_dtype_from_name(text, dtype); /* else the launch's plan says it */
@@ -59,8 +61,9 @@ void mt_check_tell(const mt_checking *c, const mt_declared_place *at, const mt_a
 {
     const mt_parameter *p = &at->of->parameters[at->index];
     mt_place named = mt_spec_place(c->spec, arg->line);
+    const char *dtype = arg->is_bits ? mt_dtype_name(arg->float_dtype) : arg->dtype_text;
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s%s%s, but %s %zu of %s is %s%s %s%s (%s)%s\n", named.path, named.line, arg->name, kind_of(arg), arg->dtype_text ? " " : "", arg->dtype_text ? arg->dtype_text : "",
+    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s%s%s, but %s %zu of %s is %s%s %s%s (%s)%s\n", named.path, named.line, arg->name, kind_of(arg), dtype ? " " : "", dtype ? dtype : "",
                    at->is_field ? "field" : "parameter", at->index + 1, at->of->name, p->is_const && p->pointers ? "const " : "", p->type, p->pointers ? "*" : "", p->name, at->file, expected);
     add_once(c, &line);
     mt_strbuf_free(&line);
