@@ -165,6 +165,51 @@ for signal in INT TERM; do
   [ $? -gt 128 ] || fail "$signal: it does not end"
   [ -z "$(ls -A temporary)" ] || fail "$signal: temporary files are left"
 done
+# Structs by value: pointers, vectors, arrays and structs in them, for the variant and the reference; one of another size is told.
+cat >job.cu <<'END'
+#include <cuda_fp16.h>
+struct Wave { float gain; int n; float4 tint; float offsets[3]; };
+struct Job { const float *x; float *y; Wave wave; bool twice; };
+extern "C" __global__ void wave(Job job, half scale)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < job.wave.n) job.y[i] = job.x[i] * job.wave.gain * (job.twice ? 2 : 1) + job.wave.tint.z + job.wave.offsets[2] * __half2float(scale);
+}
+extern "C" __global__ void plain(Job job)
+{
+    for (int i = 0; i < job.wave.n; i++) job.y[i] = job.x[i] * 3 + 0.25f + 1;
+}
+END
+cat >job.ini <<'END'
+[kernel]
+source    = job.cu
+reference = plain
+[shape small]
+N = 1000
+[algorithm wave]
+[params]
+BLOCK = 64
+HALF  = 0.5, 2
+[args]
+x    = in f32 [N] uniform(-1, 1)
+y    = out f32 [N]
+tint = struct f32[4](0, 0, 0.25, 0) align 16
+wave = struct f32(1.5), i32(N), tint, f32[3](0, 1, 2)
+job  = struct x, y, wave, bool(true)
+[launch 1]
+args  = job, f16(HALF)
+grid  = ceil_div(N, BLOCK)
+block = BLOCK
+[launch reference 1]
+args  = job
+grid  = 1
+block = 1
+END
+run job.ini || fail 'structs by value'
+grep -q '^  right: y: ' out.txt || fail 'structs by value: no result'
+sed 's|f32\[3\](0, 1, 2)|f32[4](0), f32(0)|' job.ini >long.ini
+run long.ini && fail 'a struct of another size runs'
+grep -q 'plain: parameter 1 has 80 bytes, and its struct 96' out.txt || fail 'a struct of another size'
 # What the tool comes with.
 for space in softmax/softmax transpose/first transpose/more convolution/convolution; do
   set -- "$source_folder/examples/$space.ini"

@@ -73,7 +73,6 @@ static mt_status refuse_plan(runner *self, const mt_plan *plan, mt_error *err)
     uint64_t bytes = 0;
     for (size_t i = 0; i < plan->arg_count; i++) {
         if (plan->args[i].kind == MT_ARG_TENSORMAP && plan->args[i].used && !why.length) mt_strbuf_addf(&why, "argument %s: a tensor map, which only the copy engine of a GPU reads", spec->args[i].name);
-        if (plan->args[i].kind == MT_ARG_STRUCT && plan->args[i].used && !why.length) mt_strbuf_addf(&why, "argument %s: a struct by value, which is not built on the CPU", spec->args[i].name);
         bytes += self->tensors[i].bytes;
     }
     for (size_t i = 0; i < plan->launch_count && !why.length; i++) refuse_launch(&plan->launches[i], &why);

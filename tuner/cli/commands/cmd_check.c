@@ -427,7 +427,7 @@ const mt_command mt_cmd_check = {
             "known (devices.ini), and tells registers, spills and what failed. Exits 1 when something does not\n"
             "compile, 4 when no point is valid for that GPU. With --run the default variant and the reference run\n"
             "on the CPU instead: is the result right, and in bounds? A C++ compiler of the host is enough for\n"
-            "plain CUDA C++: no PTX, tensor maps or structs by value.\n\n"
+            "plain CUDA C++: no PTX and no tensor maps.\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

@@ -310,15 +310,24 @@ inline void run_grid(const char *name, dim3 grid, dim3 block, size_t shared)
     kernel = "";
 }
 
+struct argument {
+    void *data;
+    size_t bytes; // of a struct; else 0
+    argument(void *data, size_t bytes = 0) : data(data), bytes(bytes) {}
+};
+
 // A kernel with its arguments by their addresses, as the driver takes them.
-template <typename... A, size_t... I> void call(void (*function)(A...), void **arguments, std::index_sequence<I...>)
+template <typename... A, size_t... I> void call(void (*function)(A...), argument *arguments, std::index_sequence<I...>)
 {
-    function(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I]...);
+    function(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I].data...);
 }
 
-template <typename... A> void launch(const char *name, void (*function)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::vector<void *> arguments)
+template <typename... A> void launch(const char *name, void (*function)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::vector<argument> arguments)
 {
+    const size_t sizes[] = {sizeof(std::remove_reference_t<A>)..., 0};
     if (arguments.size() != sizeof...(A)) finish("failed", "%s takes %zu arguments, and its launch lists %zu", name, sizeof...(A), arguments.size());
+    for (size_t i = 0; i < arguments.size(); i++)
+        if (arguments[i].bytes && arguments[i].bytes != sizes[i]) finish("failed", "%s: parameter %zu has %zu bytes, and its struct %zu", name, i + 1, sizes[i], arguments[i].bytes);
     body = [&] { call(function, arguments.data(), std::index_sequence_for<A...>()); };
     for (unsigned i = 0; i < repeat; i++) run_grid(name, grid, block, shared);
 }
