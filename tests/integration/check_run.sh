@@ -131,6 +131,11 @@ if [ -n "$has_sanitizer" ]; then
   bad 'a stack' 'volatile float deep[200000]; deep[i] = 1; out[0] = deep[3];' 'its stack is too small here'
   bad 'a null pointer' 'if (i == 1) *(volatile int *)nullptr = 1;' "touches memory that is no argument's"
 fi
+# A compiler without the sanitizer.
+printf '#!/bin/bash\n[[ " $* " = *" -fsanitize=address "* ]] && exit 1\nexec %s "$@"\n' "$compiler" >plain
+chmod +x plain
+CXX=$scratch/plain good 'without the sanitizer' ''
+CXX=$scratch/plain bad 'a division by zero, without the sanitizer' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'SIGFPE: an integer is divided by zero'
 # The reference is held to the same rules.
 sed 's/\bi < n; i += blockDim.x) out\[i\]/i <= n; i += blockDim.x) out[i]/' k.cu >r.cu
 sed "s/k\.cu/r.cu/" k.ini >r.ini
