@@ -77,11 +77,13 @@ static bool add_row(mt_model_search *search, size_t point)
     return true;
 }
 
+/* Never less than the best that was found: models that believed what they hope for would hope for more each time, while no result comes that says otherwise. */
 static double expected_ns(const mt_model_search *search, double target)
 {
+    const mt_ledger *ledger = &search->ledger;
     double speed = -(target * search->scale + search->shift);
     if (isnan(target)) return NAN;
-    return speed > 0.01 ? search->median_ns / speed : 100 * search->median_ns;
+    return fmax(speed > 0.01 ? search->median_ns / speed : 100 * search->median_ns, ledger->items[ledger->best].time_ns);
 }
 
 bool mt_model_search_add(mt_model_search *search, mt_proposal proposal)
