@@ -1,6 +1,6 @@
 /* The engine of `surrogate` and `mixed`: models of what was told, and arms that propose points with them.
  *
- * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
+ * To the Gaussian process a pending point counts as evaluated with the result that was expected of it (a "kriging believer"), so that a batch spreads by itself; the forest knows results alone.
  * Memory: 4.2 MB at most for the Gaussian process and its pool, and about 3 KB for each point asked or told (most of it trees). */
 #pragma once
 
@@ -42,7 +42,7 @@ typedef struct mt_model_search { /* the first member of such a strategy's state 
     mt_forest validity;     /* 1: works, 0: fails */
     size_t validity_count;  /* ledger.count when it was fitted */
     mt_forest forest;
-    size_t forest_count, forest_best; /* ledger.count and ledger.best when it was fitted */
+    size_t forest_told, forest_best; /* how many results there were, and ledger.best, when it was fitted */
     mt_gp gp;
     bool has_gp;
     size_t gp_limit, next_fit;
