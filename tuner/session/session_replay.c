@@ -6,7 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/session/session_run.h"
 
-#define CATCH_UP_NS INT64_C(5000000000)
+#define CATCH_UP_NS INT64_C(4000000000)
 
 /* In `seen`: 1 + its place in the history, for a known point whose cost the strategy still has to learn. */
 enum { LEARNT = 0 };
