@@ -74,8 +74,7 @@ static void add_draws(mt_model_search *search, size_t *count, size_t draws)
 
 /* ---- the first sample ---- */
 
-/* L1 distance over the knobs alone. */
-static double distance(const mt_model_search *search, const float *a, const float *b)
+double mt_arms_distance(const mt_model_search *search, const float *a, const float *b)
 {
     double sum = 0;
     for (size_t i = 0; i < search->features.plain_count; i++) sum += fabs((double)a[i] - (double)b[i]);
@@ -111,7 +110,7 @@ static size_t draw_sample(mt_model_search *search, size_t *points, float *rows, 
     for (; count < most && draw_spread(search, count, &points[count]); count++) {
         mt_features_of(&search->features, points[count], rows + count * width);
         covered[count] = INFINITY;
-        for (size_t k = 0; k < search->ledger.count; k += step) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));
+        for (size_t k = 0; k < search->ledger.count; k += step) covered[count] = fmin(covered[count], mt_arms_distance(search, rows + count * width, search->rows + k * width));
     }
     return count;
 }
@@ -124,7 +123,7 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out)
     if (rows) count = draw_sample(search, points, rows, covered);
     for (size_t i = 0; i < count; i++) {
         double sum = 0;
-        for (size_t k = 0; k < count; k++) sum += fmin(covered[k], distance(search, rows + i * width, rows + k * width));
+        for (size_t k = 0; k < count; k++) sum += fmin(covered[k], mt_arms_distance(search, rows + i * width, rows + k * width));
         if (sum >= least) continue;
         least = sum;
         *out = (mt_proposal){points[i], NAN, 0};
@@ -187,7 +186,7 @@ static bool grow_forest(mt_model_search *search)
     struct sample sample = {0};
     size_t *places = mt_alloc(ledger->count, sizeof *places), count = 0;
     for (size_t i = 0; places && i < ledger->count; i++)
-        if (!ledger->items[i].is_pending) places[count++] = i;
+        if (!ledger->items[i].is_pending && !(isinf(ledger->items[i].time_ns) && mt_model_search_fails_by_chance(search))) places[count++] = i;
     bool is_done = places && take_sample(search, places, count, &sample) &&
                    mt_forest_fit(&search->forest, sample.rows, search->features.count, sample.targets, count, lacks_order, is_unused, &search->rng);
     free_sample(&sample);

@@ -135,7 +135,10 @@ void mt_model_search_tell(void *state, size_t point, double time_ns)
 {
     mt_model_search *search = state;
     size_t best = search->ledger.best, place = SIZE_MAX;
-    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, time_ns);
+    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) {
+        mt_model_search_judge_failures(search, point, isfinite(time_ns));
+        place = mt_ledger_tell(&search->ledger, point, time_ns);
+    }
     if (place != SIZE_MAX) learn(search, place);
     search->since_better = search->ledger.best == best ? search->since_better + 1 : 0;
     if (search->since_better == 0) mt_outlook_better(&search->outlook);
