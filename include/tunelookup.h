@@ -48,7 +48,7 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_NO_MEMORY = 2,
     TUNELOOKUP_ERR_NOT_FOUND = 3,    /* no database file; no such knob; no cubin stored */
     TUNELOOKUP_ERR_IO = 4,           /* the file can't be read */
-    TUNELOOKUP_ERR_NOT_A_DATABASE = 5, /* not a tuning database, truncated or damaged */
+    TUNELOOKUP_ERR_NOT_A_DATABASE = 5, /* not a tuning database or pack, truncated or damaged; of a pack also: a byte was changed */
     TUNELOOKUP_ERR_NEWER_SCHEMA = 6, /* written by a newer msda-tune */
     TUNELOOKUP_ERR_UNTRUSTED = 7,    /* writable by others, or owned by a third party */
     TUNELOOKUP_ERR_SQLITE_TOO_OLD = 8, /* the system's SQLite is older than 3.26 or built without JSON */
@@ -181,7 +181,7 @@ typedef struct tunelookup_tensormap_info {
     int32_t reserved_[8];
 } tunelookup_tensormap_info;
 
-/* Opens a database read-only and closes it again after looking at who may write it and at its first page; what else it holds is read, and refused, by prepare. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
+/* Opens a database, or a pack of `msda-tune pack` (its name ends in ".pack"), read-only and closes it again after looking at who may write it and at its first page; what else it holds is read, and refused, by prepare and cubin. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
  * $XDG_DATA_HOME/msda-tune/tuning.sqlite, else ~/.local/share/…), where it exists, over the shipped ones (<prefix>/share/msda-tune-shipped). On failure *db is NULL.
  * A file that can't be used does not keep the others from answering: it is left out, and tunelookup_detail and tunelookup_explain say so. Errors are of the first, where none can.
  * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, OLDER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
@@ -220,7 +220,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *r
 TUNELOOKUP_API tunelookup_status tunelookup_member(const tunelookup_result *result, int index, int member, int32_t *arg, uint64_t *offset);
 
 /* The variant's cubin, compiled for the asked shape or for a tuned one with the same baked values, for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
- * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
+ * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY, of a pack NOT_A_DATABASE, UNTRUSTED. */
 TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
 
 /* The name in a cubin that tunelookup_cubin gave, for cuModuleGetFunction and cuModuleGetGlobal, of a launch's entry or of a variable: of C++ names another than in the source. A text of the cubin,

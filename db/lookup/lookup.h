@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "db/cells.h"
+#include "db/pack.h"
 #include "db/program.h"
 #include "db/row_rules.h"
 #include "db/rule.h"
@@ -100,11 +101,13 @@ typedef struct mt_lookup_session {
 } mt_lookup_session;
 /* Checks trust and schema. session->db is NULL with OK when an optional file is missing. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
-/* The same of the file's first page alone, and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
+/* The same of the file's first page alone (of a pack its table of contents), and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
 tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file);
 /* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);
+/* Status and detail for what is wrong with a pack (db/pack.h). */
+tunelookup_status mt_lookup_pack_fail(mt_pack_verdict verdict, const char *path, const char *why);
 /* Status and detail for what SQLite says of its last call. */
 tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);
 

@@ -182,11 +182,12 @@ static void end_cut_line(int fd, off_t size)
     if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n' && write(fd, "\n", 1) != 1) return; /* the next write fails too, and says why */
 }
 
+/* Or a pack. */
 static bool is_database(int fd)
 {
     static const char magic[16] = "SQLite format 3"; /* with its NUL */
     char begin[sizeof magic];
-    return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof begin) == 0;
+    return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && (memcmp(begin, magic, sizeof begin) == 0 || memcmp(begin, MT_PACK_MAGIC, strlen(MT_PACK_MAGIC)) == 0);
 }
 
 /* O_NOFOLLOW: no link laid by someone else; O_NONBLOCK: no waiting for a pipe's reader. */
