@@ -582,8 +582,17 @@ struct tunelookup_plan {
 /* The row whose code, once compiled, is that of a result which has none: its own, or that of a tuned shape with equal values compiled in. NULL: no stored winner's code would be. */
 const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result);
 
+/* The id of what the files hold (lookup_snapshot.c), of those that are open in `sources` in the transactions of these; NULL = none is. */
+tunelookup_status mt_lookup_snapshot_of(const tunelookup_db *db, mt_lookup_source *sources, char id[TUNELOOKUP_SNAPSHOT_ID]);
+/* Pins the handle to what the files hold; ERR_OTHER_SNAPSHOT where that is not `expected` (NULL = whatever it is). */
+tunelookup_status mt_lookup_pin(tunelookup_db *db, const char *expected);
+/* Of a pinned handle, and OK for others: whether the files, as `sources` read them, hold that still; whether none is left out that may be back. */
+tunelookup_status mt_lookup_pin_check(const tunelookup_db *db, mt_lookup_source *sources);
+tunelookup_status mt_lookup_pin_check_left_out(const tunelookup_db *db, const mt_lookup_left_out *left_out, uint32_t count);
+
 struct tunelookup_db {
     unsigned flags;
+    char pin[TUNELOOKUP_SNAPSHOT_ID]; /* the one snapshot that may answer; "" = whatever the files hold */
     bool is_default;                  /* opened without a path: the user's and the shipped files */
     mt_lookup_file *files;
     size_t file_count;

@@ -346,6 +346,9 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         go_to(loader, file);
         LOOKUP_TRY(mt_lookup_sqlite_confirm(&plan->db->files[file], &sources[file].session));
     }
+    loader->is_of_file = false;
+    LOOKUP_TRY(mt_lookup_pin_check(plan->db, sources));
+    st = mt_lookup_pin_check_left_out(plan->db, loader->left_out, loader->left_out_count);
 done:
     return st;
 }

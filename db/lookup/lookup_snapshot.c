@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -138,11 +139,24 @@ static void add_order(XXH3_state_t *state, renewals *all)
 
 /* ---- the whole ---- */
 
-static tunelookup_status check_stamp(const mt_lookup_file *file)
+static tunelookup_status check_stamps(const tunelookup_db *db)
 {
-    mt_lookup_stamp now = mt_lookup_stamp_of(file->path);
-    if (mt_lookup_stamp_equal(&now, &file->stamp)) return TUNELOOKUP_OK;
-    return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: changed since it was opened or refreshed; tunelookup_refresh reads it again", file->path);
+    for (size_t i = 0; i < db->file_count; i++) {
+        mt_lookup_stamp now = mt_lookup_stamp_of(db->files[i].path);
+        if (!mt_lookup_stamp_equal(&now, &db->files[i].stamp)) return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: changed since it was opened or refreshed; tunelookup_refresh reads it again", db->files[i].path);
+    }
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status add_session(XXH3_state_t *state, renewals *order, const mt_lookup_file *file, const mt_lookup_session *session)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    add_number(state, file->is_shipped);
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) LOOKUP_TRY(add_rows(state, session->db, file->path, contents[i]));
+    LOOKUP_TRY(read_renewals(order, session->db, file->path));
+    st = mt_lookup_sqlite_confirm(file, session);
+done:
+    return st;
 }
 
 /* A file that answers nothing, because it is missing or left out, counts for nothing; one that can't be read just now is an error. */
@@ -155,36 +169,44 @@ static tunelookup_status add_file(XXH3_state_t *state, renewals *order, const mt
         return TUNELOOKUP_OK;
     }
     if (st != TUNELOOKUP_OK || !session.db) return st;
-    add_number(state, file->is_shipped);
-    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) LOOKUP_TRY(add_rows(state, session.db, file->path, contents[i]));
-    LOOKUP_TRY(read_renewals(order, session.db, file->path));
-    LOOKUP_TRY(mt_lookup_sqlite_confirm(file, &session));
-done:
+    st = add_session(state, order, file, &session);
     mt_lookup_sqlite_close(&session);
     return st;
 }
 
-tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID])
+tunelookup_status mt_lookup_snapshot_of(const tunelookup_db *db, mt_lookup_source *sources, char id[TUNELOOKUP_SNAPSHOT_ID])
 {
     tunelookup_status st = TUNELOOKUP_OK;
     XXH3_state_t state;
     XXH128_canonical_t digest;
     renewals order = { 0 };
-    mt_lookup_clear_detail();
-    if (!db || !id) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db or id is NULL");
-    *id = '\0';
     XXH3_128bits_reset(&state);
     add_number(&state, 10000 * TUNELOOKUP_VERSION_MAJOR + 100 * TUNELOOKUP_VERSION_MINOR + TUNELOOKUP_VERSION_PATCH); /* another library may answer otherwise */
     add_number(&state, db->flags & (TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS));
     for (size_t i = 0; i < db->file_count; i++) {
-        LOOKUP_TRY(check_stamp(&db->files[i]));
-        LOOKUP_TRY(add_file(&state, &order, &db->files[i]));
-        LOOKUP_TRY(check_stamp(&db->files[i]));
+        bool is_open = sources && sources[i].session.db;
+        LOOKUP_TRY(is_open ? add_session(&state, &order, &db->files[i], &sources[i].session) : add_file(&state, &order, &db->files[i]));
     }
     add_order(&state, &order);
     XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(&state));
     mt_lookup_hex(digest.digest, id);
 done:
     free(order.items);
+    return st;
+}
+
+tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID])
+{
+    mt_lookup_clear_detail();
+    if (!db || !id) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db or id is NULL");
+    *id = '\0';
+    if (*db->pin) {
+        memcpy(id, db->pin, sizeof db->pin);
+        return TUNELOOKUP_OK;
+    }
+    tunelookup_status st = check_stamps(db);
+    if (st == TUNELOOKUP_OK) st = mt_lookup_snapshot_of(db, NULL, id);
+    if (st == TUNELOOKUP_OK) st = check_stamps(db);
+    if (st != TUNELOOKUP_OK) *id = '\0';
     return st;
 }
