@@ -95,6 +95,7 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], b
 /* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
 typedef struct mt_lookup_session {
     struct sqlite3 *db;
+    bool is_pack; unsigned char contents[MT_BLAKE2B_BYTES]; /* of a pack: the hash of its table of contents, and so of all that is in it */
     unsigned steps;    /* that SQLite made, in units of the progress handler */
     bool is_immutable; /* read without locks and companions; .stamp: as it was before */
     mt_lookup_stamp stamp;
@@ -102,13 +103,12 @@ typedef struct mt_lookup_session {
 /* Checks trust and schema. session->db is NULL with OK when an optional file is missing. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
 /* The same of the file's first page alone (of a pack its table of contents), and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
-tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file);
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, mt_lookup_session *session);
 /* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);
-/* Status and detail for what is wrong with a pack (db/pack.h). */
+/* Status and detail for what is wrong with a pack (db/pack.h); for what SQLite says of its last call. */
 tunelookup_status mt_lookup_pack_fail(mt_pack_verdict verdict, const char *path, const char *why);
-/* Status and detail for what SQLite says of its last call. */
 tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);
 
 /* ---- JSON (lookup_json.c) ---- */
@@ -581,14 +581,6 @@ struct tunelookup_plan {
 
 /* The row whose code, once compiled, is that of a result which has none: its own, or that of a tuned shape with equal values compiled in. NULL: no stored winner's code would be. */
 const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result);
-
-/* The id of what the files hold (lookup_snapshot.c), of those that are open in `sources` in the transactions of these; NULL = none is. */
-tunelookup_status mt_lookup_snapshot_of(const tunelookup_db *db, mt_lookup_source *sources, char id[TUNELOOKUP_SNAPSHOT_ID]);
-/* Pins the handle to what the files hold; ERR_OTHER_SNAPSHOT where that is not `expected` (NULL = whatever it is). */
-tunelookup_status mt_lookup_pin(tunelookup_db *db, const char *expected);
-/* Of a pinned handle, and OK for others: whether the files, as `sources` read them, hold that still; whether none is left out that may be back. */
-tunelookup_status mt_lookup_pin_check(const tunelookup_db *db, mt_lookup_source *sources);
-tunelookup_status mt_lookup_pin_check_left_out(const tunelookup_db *db, const mt_lookup_left_out *left_out, uint32_t count);
 
 struct tunelookup_db {
     unsigned flags;

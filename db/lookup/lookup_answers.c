@@ -1,6 +1,6 @@
 /* Making the answers of a plan: which source of the kernel answers, its expressions, and the rows of all files. */
 #include "db/key.h"
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_pin.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

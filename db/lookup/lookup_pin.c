@@ -1,6 +1,6 @@
 /* Handles that answer from one snapshot or not at all (TUNELOOKUP_PINNED). What is loaded is named by its contents, in the transactions that it is read in: the stamps of files tell less, since two writes
  * within a tick of the file system's clock leave the same ones. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_pin.h"
 
 #include <string.h>
 

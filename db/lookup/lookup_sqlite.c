@@ -164,6 +164,8 @@ static tunelookup_status open_pack(const mt_lookup_file *file, const char *real,
     mt_pack pack;
     mt_pack_verdict verdict = mt_pack_open(real, &pack, why);
     if (verdict != MT_PACK_OK) return mt_lookup_pack_fail(verdict, file->path, why);
+    session->is_pack = true;
+    memcpy(session->contents, pack.head + MT_PACK_AT_TABLE_HASH, sizeof session->contents);
     if (is_whole) verdict = mt_pack_database(&pack, &session->db, why);
     mt_pack_close(&pack);
     if (verdict != MT_PACK_OK) return mt_lookup_pack_fail(verdict, file->path, why);
@@ -230,11 +232,10 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
     return st;
 }
 
-tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file)
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, mt_lookup_session *session)
 {
-    mt_lookup_session session;
-    tunelookup_status st = open_header(file, false, &session);
-    mt_lookup_sqlite_close(&session);
+    tunelookup_status st = open_header(file, false, session);
+    mt_lookup_sqlite_close(session);
     return st;
 }
 

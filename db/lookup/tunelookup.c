@@ -1,5 +1,5 @@
 /* libtunelookup: the handles. include/tunelookup.h is the contract; db/lookup/lookup.h says how the parts fit together. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_pin.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,7 +83,8 @@ static tunelookup_status try_files(tunelookup_db *db)
     bool is_any_there = false;
     for (size_t i = 0; i < db->file_count; i++) {
         db->files[i].stamp = mt_lookup_stamp_of(db->files[i].path); /* before reading: what changes meanwhile is seen by refresh */
-        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i]);
+        mt_lookup_session tried;
+        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i], &tried);
         is_any_there = is_any_there || (st == TUNELOOKUP_OK && db->files[i].stamp.bytes >= 0);
         if (st == TUNELOOKUP_OK) continue;
         if (!mt_lookup_is_of_file(st)) return st;

@@ -265,6 +265,13 @@ START_TEST(test_refused_by_the_library)
 }
 END_TEST
 
+static void put_faster(void)
+{
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=4", 500);
+    lookup_end(&w);
+}
+
 /* A newer pack renamed over the old one is seen by refresh; what was found before stays. Nothing lies beside a pack that is read. */
 START_TEST(test_refresh)
 {
@@ -275,9 +282,7 @@ START_TEST(test_refresh)
     tunelookup_plan *plan = plan_of(pack_path, &db);
     tunelookup_result before = find(plan, 64);
     ck_assert_double_eq(before.median_ns, 600);
-    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=4", 500);
-    lookup_end(&w);
+    put_faster();
     make_pack();
     ck_assert_double_eq(find(plan, 64).median_ns, 600);
     ck_lookup(tunelookup_refresh(db));
@@ -289,6 +294,37 @@ START_TEST(test_refresh)
         snprintf(name, sizeof name, "%s%s", pack_path, suffixes[i]);
         ck_assert(!mt_file_exists(name));
     }
+}
+END_TEST
+
+/* A pack is pinned as a database is. Its id is that of its contents, wherever it lies, and once it is another pack, nothing is answered from that. */
+START_TEST(test_pinned)
+{
+    char id[TUNELOOKUP_SNAPSHOT_ID], other[TUNELOOKUP_SNAPSHOT_ID], command[1024], copy[256];
+    tunelookup_db *db, *there;
+    tunelookup_plan *plan = NULL, *late = NULL;
+    fill();
+    make_pack();
+    snprintf(copy, sizeof copy, "%s/copy.pack", fixture_folder);
+    snprintf(command, sizeof command, "cp '%s' '%s' && chmod 644 '%s'", pack_path, copy, copy);
+    ck_assert_int_eq(system(command), 0);
+    ck_lookup(tunelookup_open(pack_path, TUNELOOKUP_PINNED, &db));
+    ck_lookup(tunelookup_snapshot_id(db, id));
+    plan = prepare(db, &lookup_h100);
+    ck_lookup(tunelookup_open_pinned(copy, 0, id, &there));
+    ck_assert_double_eq(find(prepare(there, &lookup_h100), 64).median_ns, find(plan, 64).median_ns);
+    put_faster();
+    make_pack();
+    ck_lookup_fails(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &late), TUNELOOKUP_ERR_OTHER_SNAPSHOT, id);
+    ck_lookup_fails(tunelookup_refresh(db), TUNELOOKUP_ERR_OTHER_SNAPSHOT, id);
+    ck_assert_double_eq(find(plan, 64).median_ns, 600);
+    prepare(there, &lookup_h100);
+    tunelookup_close(there);
+    ck_lookup(tunelookup_open(pack_path, 0, &there));
+    ck_lookup(tunelookup_snapshot_id(there, other));
+    ck_assert_str_ne(id, other);
+    tunelookup_close(there);
+    tunelookup_close(db);
 }
 END_TEST
 
@@ -368,5 +404,5 @@ START_TEST(test_signature)
 END_TEST
 #endif
 
-FIXTURE_MAIN("pack", test_hash, test_same_answers, test_what_is_not_safe, test_same_bytes, test_changed_byte, test_refused_by_the_library, test_refresh, test_store,
+FIXTURE_MAIN("pack", test_hash, test_same_answers, test_what_is_not_safe, test_same_bytes, test_changed_byte, test_refused_by_the_library, test_refresh, test_pinned, test_store,
                   test_signature)
