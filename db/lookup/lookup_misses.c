@@ -214,7 +214,7 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
     } else if (!S_ISREG(info.st_mode)) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: is not a regular file", path);
     } else if (is_database(fd)) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s: is an SQLite database; expected a file of misses, or a new one", path);
+        st = mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s: is an SQLite database or a pack; expected a file of misses, or a new one", path);
     }
     if (st == TUNELOOKUP_OK) end_cut_line(fd, info.st_size);
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) st = flush_plan(plan, fd, path, out);

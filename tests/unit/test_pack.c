@@ -328,6 +328,45 @@ START_TEST(test_pinned)
 }
 END_TEST
 
+START_TEST(test_misses_go_elsewhere)
+{
+    tunelookup_db *db;
+    fill();
+    make_pack();
+    plan_of(pack_path, &db);
+    ck_lookup_fails(tunelookup_flush_misses(db, pack_path), TUNELOOKUP_ERR_ARGUMENT, "or a pack");
+    ck_assert(!is_refused());
+    tunelookup_close(db);
+}
+END_TEST
+
+/* Code that two winners share stands in the pack once; a filter of shapes chooses code, and no rows. */
+START_TEST(test_which_code)
+{
+    mt_store *store = NULL, *copy = NULL;
+    mt_packed packed = {0};
+    tunelookup_db *db;
+    const mt_filter filter = {.kernel = "toy", .shape_key = "H=3,5;N=128;dtype=f16"};
+    fill();
+    fixture_sql("UPDATE answer SET cubin_hash = (SELECT hash FROM cubin) WHERE shape_key LIKE '%N=64;%' OR shape_key LIKE '%N=32;%'");
+    mt_pack_contents all = make_pack();
+    ck_assert_int_eq(all.cubins, 1);
+    ck_assert_int_eq(all.shared, 1);
+    ck_assert_int_eq(all.without_code, 6);
+    ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
+    ck_ok(mt_pack_gather(store, &filter, &copy, &fixture_err));
+    ck_ok(mt_pack_make(copy, &filter, &packed, &fixture_err));
+    ck_assert_int_eq(packed.contents.winners, 1);
+    ck_assert_int_eq(packed.contents.cubins, 0);
+    write_pack(&packed);
+    ck_assert_int_eq(find(plan_of(pack_path, &db), 64).match, TUNELOOKUP_MATCH_EXACT);
+    tunelookup_close(db);
+    mt_packed_free(&packed);
+    mt_store_close(copy);
+    mt_store_close(store);
+}
+END_TEST
+
 /* The tool reads packs as databases, and writes into none. */
 START_TEST(test_store)
 {
@@ -404,5 +443,5 @@ START_TEST(test_signature)
 END_TEST
 #endif
 
-FIXTURE_MAIN("pack", test_hash, test_same_answers, test_what_is_not_safe, test_same_bytes, test_changed_byte, test_refused_by_the_library, test_refresh, test_pinned, test_store,
+FIXTURE_MAIN("pack", test_hash, test_same_answers, test_what_is_not_safe, test_same_bytes, test_changed_byte, test_refused_by_the_library, test_refresh, test_pinned, test_misses_go_elsewhere, test_which_code, test_store,
                   test_signature)

@@ -381,3 +381,12 @@ done:
     mt_free(plain);
     return st;
 }
+
+mt_status mt_store_file_copy(sqlite3 *from, sqlite3 *to, const char *path, mt_error *err)
+{
+    mt_status st = MT_OK;
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE) st = mt_sql_fail_handle(backup ? from : to, path, "copy", err);
+    sqlite3_backup_finish(backup);
+    return st;
+}

@@ -3,21 +3,13 @@
 #include <string.h>
 
 #include "db/store/open/migrate.h"
+#include "db/store/open/store_file.h"
 #include "db/store/row_number.h"
 #include "db/store/row_scan.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 
 #pragma weak sqlite3_serialize
-
-static mt_status fill(mt_store *from, mt_store *copy, mt_error *err)
-{
-    sqlite3_backup *backup = sqlite3_backup_init(copy->db, "main", from->db, "main");
-    if (!backup) return mt_sql_fail_handle(copy->db, from->path, "copy", err);
-    int code = sqlite3_backup_step(backup, -1);
-    sqlite3_backup_finish(backup);
-    return code == SQLITE_DONE ? MT_OK : MT_FAIL(err, MT_ERR_DB, "%s: copy: %s", from->path, sqlite3_errstr(code));
-}
 
 mt_status mt_store_copy(mt_store *from, mt_store **out, mt_error *err)
 {
@@ -27,7 +19,7 @@ mt_status mt_store_copy(mt_store *from, mt_store **out, mt_error *err)
     MT_TRY(mt_store_open(":memory:", MT_STORE_READ_WRITE, &copy, err));
     mt_free(copy->path); /* what is said of the copy is said of its original */
     if (!(copy->path = mt_strdup(from->path))) MT_LEAVE(mt_no_memory(from->path, err));
-    MT_TRY(fill(from, copy, err));
+    MT_TRY(mt_store_file_copy(from->db, copy->db, from->path, err));
     MT_TRY(mt_migrate(copy->db, copy->path, false, err));
     mt_row_numbers_mend(copy);
     MT_TRY(mt_row_scan(copy, err));

@@ -28,3 +28,5 @@ mt verify --key a.pub
 mt pack --db a.sqlite --kernel demo -o x.pack
 mt import --as measured --db b.sqlite "$data/cli/demo.large.jsonl" --quiet
 mt pack --db b.sqlite --kernel demo -o x.pack
+mt pack --db again.pack --origin recorded -o x.pack
+mt merge again.pack --into c.sqlite

@@ -80,6 +80,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     box.filter.kernel_key = values->kernel_key;
     if (!box.filter.origin) box.filter.origin = &measured; /* others are never answered with */
     MT_TRY(mt_database_open(values->db, &store, err));
+    if (mt_pack_is_name(mt_store_path(store))) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "%s: is a pack already, whose code lies apart; pack the database that it was made of", mt_store_path(store)));
     st = mt_pack_gather(store, &box.filter, &copy, err);
     if (st == MT_ERR_NOTHING_VALID) st = mt_database_nothing(store, &box.filter, err);
     if (st != MT_OK) goto done;
