@@ -9,11 +9,11 @@
 
 docs/python.md is the tutorial. msda_tune.torch (which needs torch) has tuned operations; tunelookup asks what was tuned."""
 from .expressions import Untranslatable
-from .space import Arg, Space, output, scalar, tensor
+from .space import Arg, Space, output, scalar, struct, tensor
 from .tool import Interrupted, NoGPUError, NothingFoundError, ToolError, UsageError, run, tool
 from .tuning import Begin, Evaluated, Event, Result, Results, Skipped, check, tune
 
 __version__ = "0.1.0"
 
 __all__ = ["Arg", "Begin", "Evaluated", "Event", "Interrupted", "NoGPUError", "NothingFoundError", "Result", "Results", "Skipped", "Space", "ToolError", "Untranslatable", "UsageError",
-           "check", "output", "run", "scalar", "tensor", "tool", "tune"]
+           "check", "output", "run", "scalar", "struct", "tensor", "tool", "tune"]

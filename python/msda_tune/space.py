@@ -19,14 +19,15 @@ Expression = Union[str, int, Callable[..., Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Arg:
-    """An argument that is described instead of given: made by scalar(), tensor() and output()."""
+    """An argument that is described instead of given: made by scalar(), tensor(), output() and struct()."""
 
-    role: str                           #: in, out, inout, scratch; scalar
+    role: str                           #: in, out, inout, scratch; scalar; struct
     dtype: str                          #: f16 bf16 f32 f64 i8 u8 … u64
     shape: Sequence[Expression] = ()    #: lengths: expressions of shape values; of scratch also of knobs
     value: Expression | float = ""      #: of a scalar: an expression, or a number
     init: str = ""                      #: of in and inout: "uniform(-1, 1)", "zeros" …
     keys: Mapping[str, Any] = dataclasses.field(default_factory=dict)  #: further keys of [arg]: rtol=1e-4, order="any"
+    members: Mapping[str, Any] = dataclasses.field(default_factory=dict)  #: of a struct: its fields, as arguments
 
 
 def scalar(dtype: str, value: Expression | float) -> Arg:
@@ -41,6 +42,12 @@ def scalar(dtype: str, value: Expression | float) -> Arg:
 def tensor(dtype: str, shape: Sequence[Expression], init: str = "uniform(-1, 1)", *, role: str = "in", **keys: Any) -> Arg:
     """A tensor that the tuner fills. Lengths may read shape values, so that several shapes have one space."""
     return Arg(role, dtype, shape, init="" if role == "scratch" else init, keys=keys)
+
+
+def struct(members: Mapping[str, Any], align: int | None = None) -> Arg:
+    """A struct passed by value: struct({"x": x, "n": scalar("i32", "N")}). Its fields in their order, each what an argument may be: arrays and tensors are pointers, and structs lie in it.
+    align: for __align__(N), and for vectors, struct({"r": numpy.float32(0), "g": numpy.float32(1)}, align=8) of a float2."""
+    return Arg("struct", "", keys={} if align is None else {"align": align}, members=members)
 
 
 def output(dtype: str, shape: Sequence[Expression], **keys: Any) -> Arg:
@@ -58,11 +65,15 @@ class Space:
         """name: of the kernel and, unless `entry` says another, of its function. source: a .cu file, or the text itself; a text without extern "C" and templates is put into extern "C", behind its includes.
         knobs: the values of each: integers; words; or texts that the
         source sees as they stand, fractions among them. args: in the order of the kernel's parameters: arrays (numpy's and all with the buffer protocol) are inputs; numpy's scalars are passed by value;
-        or scalar(), tensor(), output(). answer: {argument: expected array}, which makes it an output; without one, `reference` is a naive kernel of the source, or "default": what the default variant
+        or scalar(), tensor(), output(), struct(). answer: {argument: expected array}, which makes it an output; without one, `reference` is a naive kernel of the source, or "default": what the default variant
         computes. shape: names that expressions and the kernel (as SHAPE_N) may read; shapes: several of them by name. grid, block: up to three expressions. constraints: Python expressions, as
         texts or lambdas (of knobs, or of one dictionary of them). defaults: knobs' values to begin with; the first value else. lets: named expressions. smem: bytes of dynamic shared memory.
         options: of NVRTC. ini: further sections, as the file has them."""
-        for what, given in {"kernel": [name], "knob": knobs, "argument": args, "shape value": {key for values in [shape or {}, *(shapes or {}).values()] for key in values}, "let": lets or {}}.items():
+        arguments = list(_flat(args))
+        for one in arguments:
+            if arguments.count(one) > 1:
+                raise ValueError(f"argument {one!r}: twice; expected fields of structs to have names of their own")
+        for what, given in {"kernel": [name], "knob": knobs, "argument": arguments, "shape value": {key for values in [shape or {}, *(shapes or {}).values()] for key in values}, "let": lets or {}}.items():
             for one in given:
                 if not re.fullmatch(r"[A-Za-z_]\w*", one, re.ASCII):
                     raise ValueError(f"{what} {one!r}: expected a name of letters, digits and _")
@@ -86,18 +97,25 @@ class Space:
             raise ValueError(f"answers for {', '.join(answer or {})}: one output can be compared with an array; write a naive kernel (reference=) for several")
         for argument, expected in (answer or {}).items():
             view = _arrays.view_of(expected)
-            if view is None or argument not in args:
-                raise ValueError(f"answer {argument!r}: expected one of {', '.join(args)}, and an array")
+            if view is None or argument not in arguments:
+                raise ValueError(f"answer {argument!r}: expected one of {', '.join(arguments)}, and an array")
             self.answers[argument] = view
         self.reference = f"file:{next(iter(self.answers))}.npy" if self.answers else reference
-        self.args = {argument: self._argument(argument, value) for argument, value in args.items()}
+        self.args: dict[str, Arg] = {}           #: with those in structs, which stand in front of theirs
+        self._parameters = list(args)
+        for argument, value in args.items():
+            self.args[argument] = self._argument(argument, value)
 
     def _argument(self, name: str, value: Any) -> Arg:
         view = _arrays.view_of(value)
+        if isinstance(value, Arg) and value.role == "struct":
+            members = {member: self._argument(member, each) for member, each in value.members.items()}
+            self.args.update({member: each for member, each in members.items() if each.role != "scalar"})
+            return dataclasses.replace(value, members=members)
         if isinstance(value, Arg):
             return value
         if view is None:
-            raise TypeError(f"argument {name}: {value!r} is no array; expected one, a numpy scalar, or scalar(), tensor() or output()")
+            raise TypeError(f"argument {name}: {value!r} is no array; expected one, a numpy scalar, or scalar(), tensor(), output() or struct()")
         if view.ndim == 0:
             return scalar(_arrays.dtype_of(view), _arrays.scalar_of(view))
         if name in self.answers:
@@ -134,7 +152,7 @@ class Space:
         if self.constraints:
             lines += ["[constraints]", *(f"constraint_{i} = {condition(each, names)}" for i, each in enumerate(self.constraints, 1))]
         lines += ["[args]", *(f"{name} = {self._line(arg, names)}" for name, arg in self.args.items())]
-        lines += ["[launch 1]", f"args = {', '.join(self.args)}", f"grid = {_lengths(self.grid, names)}", f"block = {_lengths(self.block, names)}"]
+        lines += ["[launch 1]", f"args = {', '.join(self._parameters)}", f"grid = {_lengths(self.grid, names)}", f"block = {_lengths(self.block, names)}"]
         lines += [f"smem = {number(self.smem, names)}"] if self.smem is not None else []
         return "\n".join(lines) + "\n" + self.ini.strip() + "\n" * bool(self.ini.strip())
 
@@ -150,9 +168,14 @@ class Space:
 
     @staticmethod
     def _line(arg: Arg, names: Names) -> str:
+        def value_of(scalar: Arg) -> str:
+            return repr(scalar.value) if isinstance(scalar.value, float) else number(scalar.value, names)
+        keys = [f"{key} {value}" for key, value in arg.keys.items()]
         if arg.role == "scalar":
-            return f"scalar {arg.dtype} {repr(arg.value) if isinstance(arg.value, float) else number(arg.value, names)}"
-        return " ".join([arg.role, arg.dtype, f"[{_lengths(arg.shape, names)}]", *([arg.init] if arg.init else []), *(f"{key} {value}" for key, value in arg.keys.items())])
+            return f"scalar {arg.dtype} {value_of(arg)}"
+        if arg.role == "struct":
+            return " ".join(["struct", ", ".join(f"{each.dtype}({value_of(each)})" if each.role == "scalar" else member for member, each in arg.members.items()), *keys])
+        return " ".join([arg.role, arg.dtype, f"[{_lengths(arg.shape, names)}]", *([arg.init] if arg.init else []), *keys])
 
     def _is_text(self) -> bool:
         return isinstance(self.source, str) and ("\n" in self.source or "__global__" in self.source)
@@ -176,6 +199,14 @@ class Space:
     def inputs(self, folder: str | pathlib.Path) -> list[str]:
         """What `msda-tune tune --input` is given for the arrays that write() left in a folder."""
         return [f"{name}={pathlib.Path(folder, name)}.npy" for name in self.arrays]
+
+
+def _flat(args: Mapping[str, Any]) -> Iterable[str]:
+    """The names of arguments, and of those in structs."""
+    for name, value in args.items():
+        yield name
+        if isinstance(value, Arg):
+            yield from _flat(value.members)
 
 
 def _in_extern_c(source: str) -> str:

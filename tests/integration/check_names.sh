@@ -82,6 +82,11 @@ says() { # EXIT TEXT [SED_COMMANDS [SED_COMMANDS OF THE SOURCE]]
 }
 says 0 'scale           2   2        0       0'
 says 0 'over            2   2        0       0'
+# blanks around :: and in front of brackets mean nothing, nor does a :: in front
+says 0 'scale           2   2        0       0' 's/^entry = ns::scale.*/entry = ns :: scale <${T}, ${ROWS}>/; s/constant ns::filter/constant ::ns::filter/; s/^reference = .*/reference = ns ::right<${T}>/; s/over(float \*, int)/::over (float *, int)/'
+says 1 'm.ini:10: entry = ns scale: expected a kernel'"'"'s name' 's/^entry = ns::scale.*/entry = ns scale/'
+says 1 'm.ini:22: [prepare 1] has no `entry`: expected the kernel that it runs' '/^entry = ns::clear/d'
+says 1 'm.ini:22: [finish 1] has no `entry`: expected the kernel that it runs' '/^entry = ns::clear/d; s/^\[prepare 1/[finish 1/'
 # what compiled code tells is read of the kernel that the name leads to: registers, shared memory, parameters, launch bounds
 sed 's/TILE  = 1, 2/TILE  = 2/' k.ini >one.ini
 "$tool" check --space one.ini --gpu h100 --jobs 1 --no-cache 2>&1 | grep -qE '^  scale .* 64 B ' || { echo 'FAILED: the shared memory of scale<float, 16>'; failed=1; }

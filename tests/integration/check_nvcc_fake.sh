@@ -103,10 +103,13 @@ grep -q "^TMPDIR=$TMPDIR/msda-tune-" environment || fail 'temporary files are no
 
 version=11.8 nvcc ''
 check && fail 'an old one passes'
-expect 'an old one' 'expected nvcc of CUDA 12.0 or newer'
+expect 'an old one' "is no nvcc of CUDA 12.0 or newer, which [kernel] compiler = nvcc needs: its --version says \`Cuda compilation tools, release 11.8, V13.0.1\`"
 version='?' nvcc ''
 check && fail 'one without a version passes'
-expect 'one without a version' 'expected nvcc of CUDA 12.0 or newer'
+expect 'one without a version' 'is no nvcc of CUDA 12.0 or newer'
+MSDA_TUNE_NVCC=/bin/cat check && fail 'another program passes'
+[ "$(wc -l <out.txt)" = 1 ] || fail 'another program: more than its first line'
+expect 'another program' '/bin/cat is no nvcc of CUDA 12.0 or newer, which [kernel] compiler = nvcc needs: its --version says `cat'
 printf '#!/bin/bash\nexit 1\n' >nvcc
 check && fail 'another program passes'
 expect 'another program' 'expected an nvcc that works'

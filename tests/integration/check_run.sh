@@ -99,9 +99,18 @@ grep -qE 'too many for the CPU|MiB of arguments' out.txt || fail 'a shape that i
 good 'a barrier that all reach in a branch' 'if (blockIdx.x == 0) __syncthreads();'
 bad 'a wrong element' 'if (i == 7) out[i] += 1;' 'worst element 7: '
 bad 'an element that is not written' 'if (i == 9) out[i] = __int_as_float(0x7fda5a5a);' '1 of 1000 elements not written, first 9'
-bad 'a barrier that some reach' 'if (threadIdx.x < 16) __syncthreads();' 'the outcome of the variant is deadlock: m.cu:27: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:27, thread (16, 0, 0) has ended'
+good 'a barrier behind the end of some threads' "$(printf 'if (threadIdx.x >= 16 && threadIdx.x < 40) return;\n__syncthreads();\nif (__syncthreads_count(1) != BLOCK - 24) out[i] = 7;')"
+bad 'a barrier that some never reach' "$(printf 'if (threadIdx.x < 16) __syncthreads();\nelse if (threadIdx.x < 32) __syncwarp();')" 'the outcome of the variant is deadlock: m.cu:27: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:27, thread (16, 0, 0) waits at __syncwarp() in m.cu:28'
 bad 'two barriers' "$(printf 'if (threadIdx.x < 32) __syncthreads();\nelse __syncthreads();')" 'waits at __syncthreads() in m.cu:27, thread (32, 0, 0) waits at __syncthreads() in m.cu:28'
 bad 'a shuffle of half a warp' "$(printf 'if (threadIdx.x < 16) __shfl_sync(~0u, i, 0);\n__syncthreads();')" '__shfl_sync() in m.cu:27'
+good 'a shuffle whose other lanes have ended, with a mask of its own' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nout[i < n ? i : 0] += 0 * __shfl_xor_sync(0xffffu, 1, 8);')"
+good 'a value of a lane that has ended, of which nothing is made' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nint lost = __shfl_down_sync(~0u, 1, 8);\nif (threadIdx.x %% 32 < 8 && i < n) out[i] *= lost;')"
+bad 'a value of a lane that has ended' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nif (i < n) out[i] += 0 * (threadIdx.x / 999) + __shfl_down_sync(~0u, 0, 8);')" 'm.cu:28: __shfl_down_sync() of thread (8, 0, 0) of block (0, 0, 0) asks lane 16, which has ended, is not in its mask or does not exist'
+bad 'a value of a lane that is not in the mask' "$(printf 'if (threadIdx.x %% 32 >= 16) { __syncwarp(0xffff0000u); return; }\nif (i < n) out[i] += __shfl_down_sync(0xffffu, 0, 8);')" '__shfl_down_sync() of thread (8, 0, 0) of block (0, 0, 0) asks lane 16'
+good 'a sum of the lanes that are there' "$(printf 'if (threadIdx.x %% 32 %% 2) return;\nif (__reduce_add_sync(~0u, 1) != 16 && i < n) out[i] = 7;')"
+bad 'an assertion' 'assert(i != 3);' 'the outcome of the variant is failed: m.cu:27: assert(i != 3) of'
+grep -q 'does not hold for thread (3, 0, 0) of block (0, 0, 0)' out.txt || fail 'an assertion: by whom'
+bad 'a division by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'zero, for which a GPU gives any number'
 bad 'an input that is written' 'if (i == 0) ((float *)in)[0] += 1;' 'the outcome of the variant is wrote_input: in is an input'
 bad 'an endless loop' 'while (*(volatile int *)&sum) {}' 'the outcome of the variant is timeout: no end within 5 s'
 bad 'PTX that is reached' 'asm volatile("cp.async.commit_group;" ::);' "the variant can't run on the CPU: m.cu:27: inline PTX (cp.async.commit_group)"
@@ -113,9 +122,20 @@ if [ -n "$has_sanitizer" ]; then
   bad 'a read in front' 'if (i == 5) out[i] = in[-1];' 'thread (5, 0, 0) of block (0, 0, 0) reads in[-1], which has 1000 elements'
   bad 'a shared array' 'fixed[threadIdx.x + 1] = 0;' 'writes fixed[128], which has 128 elements'
   bad 'dynamic shared memory' 'tile[threadIdx.x + 1] = 0;' 'writes dynamic shared memory at byte 512, of which the launch gives 512'
+  # Far off too, where another array may lie; each is named that the source means.
+  for far in 2100 50000 -1100; do
+    bad "an element $far" "if (i == 5) out[$far] = 3;" "thread (5, 0, 0) of block (0, 0, 0) writes out[$far], which has 1000 elements (m.cu:27)"
+  done
+  bad 'a far element of an input' 'if (i == 5) out[i] = in[3000];' 'reads in[3000], which has 1000 elements'
+  bad 'where it divides by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'failed: ns::scale<4>: thread (0, 0, 0) of block (0, 0, 0) divides an integer by zero, for which a GPU gives any number (m.cu:27)'
   bad 'a stack' 'volatile float deep[200000]; deep[i] = 1; out[0] = deep[3];' 'its stack is too small here'
   bad 'a null pointer' 'if (i == 1) *(volatile int *)nullptr = 1;' "touches memory that is no argument's"
 fi
+# A compiler without the sanitizer.
+printf '#!/bin/bash\n[[ " $* " = *" -fsanitize=address "* ]] && exit 1\nexec %s "$@"\n' "$compiler" >plain
+chmod +x plain
+CXX=$scratch/plain good 'without the sanitizer' ''
+CXX=$scratch/plain bad 'a division by zero, without the sanitizer' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'SIGFPE: an integer is divided by zero'
 # The reference is held to the same rules.
 sed 's/\bi < n; i += blockDim.x) out\[i\]/i <= n; i += blockDim.x) out[i]/' k.cu >r.cu
 sed "s/k\.cu/r.cu/" k.ini >r.ini
@@ -138,6 +158,63 @@ CXX='g++ -O0' "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'CXX with 
 grep -q 'CXX=g++ -O0: there is no such program' out.txt || fail 'CXX with options'
 PATH=/nowhere "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'no compiler'
 grep -q 'needs a C++ compiler of the host: expected c++, g++ or clang++ in PATH' out.txt || fail 'no compiler is not told'
+CXX=/bin/true "$tool" check --run --space d.ini >out.txt 2>&1 && fail 'CXX that compiles nothing'
+grep -q '/bin/true ended well, and made nothing: it is no compiler' out.txt || fail 'CXX that compiles nothing is not told'
+# Asked to end it leaves nothing, whether the compiler or the variant runs.
+for signal in INT TERM; do
+  with 'while (*(volatile int *)&sum) {}'
+  setsid "$tool" check --run --space m.ini >out.txt 2>&1 & # a shell's background would not hear INT
+  for _ in $(seq 600); do compgen -G 'temporary/*/variant' >/dev/null && break; sleep 0.1; done
+  kill -$signal $!
+  wait $!
+  [ $? -gt 128 ] || fail "$signal: it does not end"
+  [ -z "$(ls -A temporary)" ] || fail "$signal: temporary files are left"
+done
+# Structs by value: pointers, vectors, arrays and structs in them, for the variant and the reference; one of another size is told.
+cat >job.cu <<'END'
+#include <cuda_fp16.h>
+struct Wave { float gain; int n; float4 tint; float offsets[3]; };
+struct Job { const float *x; float *y; Wave wave; bool twice; };
+extern "C" __global__ void wave(Job job, half scale)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < job.wave.n) job.y[i] = job.x[i] * job.wave.gain * (job.twice ? 2 : 1) + job.wave.tint.z + job.wave.offsets[2] * __half2float(scale);
+}
+extern "C" __global__ void plain(Job job)
+{
+    for (int i = 0; i < job.wave.n; i++) job.y[i] = job.x[i] * 3 + 0.25f + 1;
+}
+END
+cat >job.ini <<'END'
+[kernel]
+source    = job.cu
+reference = plain
+[shape small]
+N = 1000
+[algorithm wave]
+[params]
+BLOCK = 64
+HALF  = 0.5, 2
+[args]
+x    = in f32 [N] uniform(-1, 1)
+y    = out f32 [N]
+tint = struct f32[4](0, 0, 0.25, 0) align 16
+wave = struct f32(1.5), i32(N), tint, f32[3](0, 1, 2)
+job  = struct x, y, wave, bool(true)
+[launch 1]
+args  = job, f16(HALF)
+grid  = ceil_div(N, BLOCK)
+block = BLOCK
+[launch reference 1]
+args  = job
+grid  = 1
+block = 1
+END
+run job.ini || fail 'structs by value'
+grep -q '^  right: y: ' out.txt || fail 'structs by value: no result'
+sed 's|f32\[3\](0, 1, 2)|f32[4](0), f32(0)|' job.ini >long.ini
+run long.ini && fail 'a struct of another size runs'
+grep -q 'plain: parameter 1 has 80 bytes, and its struct 96' out.txt || fail 'a struct of another size'
 # What the tool comes with.
 for space in softmax/softmax transpose/first transpose/more convolution/convolution; do
   set -- "$source_folder/examples/$space.ini"

@@ -39,7 +39,7 @@ said() { # DECLARATION SED_COMMANDS; the reference writes $reference
 twice() { printf 'extern "C" __global__ void twice(%s) { out[0] = 1; }' "$1"; }
 says() { # TEXT DECLARATION SED_COMMANDS
   out=$(said "$2" "$3")
-  [ $? = 1 ] && grep -qF 'of another type than the kernel declares' <<<"$out" && grep -qF -- "$1" <<<"$out" || { printf 'FAILED: %s, %s: expected "%s", got:\n%s\n' "$2" "$3" "$1" "$out"; bad=1; }
+  [ $? = 1 ] && grep -qF 'not what the kernel declares' <<<"$out" && grep -qF -- "$1" <<<"$out" || { printf 'FAILED: %s, %s: expected "%s", got:\n%s\n' "$2" "$3" "$1" "$out"; bad=1; }
 }
 quiet() { # DECLARATION SED_COMMANDS
   out=$(said "$1" "$2")
@@ -76,7 +76,41 @@ fields() { printf 'struct Job { %s };\n%s' "$1" "$(twice 'Job job')"; }
 job='s/^n   = .*/job = struct in, out, i32(N), f32[2](1)/; s/^args  = out, in/args  = job/'
 quiet "$(fields 'const float *in; float *out; int n; float gains[2];')" "$job"
 says 'it has 5 values, and the struct in the source 6' "$(fields 'const float *in; float *out; int n; float gains[3];')" "$job"
-quiet "$(fields 'const float *in; float *out; int n; float2 gains;')" "$job"
+# where they lie: CUDA's vectors are aligned, and structs within structs too
+says '[arg f32(1)] is a scalar f32, but field 4 of Job is float2 gains (./k.cu): it lies in bytes 20 to 23, and the field in 24 to 27; a float2 is a struct of its own: expected NAME = struct f32[2](…) align N' "$(fields 'const float *in; float *out; int n; float2 gains;')" "$job"
+quiet "$(fields 'const float *in; float *out; int n; float2 gains;')" 's/^n   = .*/v = struct f32[2](1) align 8\njob = struct in, out, i32(N), v/; s/^args  = out, in/args  = job/'
+says '[arg f32(2)] is a scalar f32, but field 2 of Job is half2 v' "$(fields 'float *out; half2 v; int n;')" 's/^n   = .*/&\njob = struct out, f32(2), f32(2), n/; s/^args  = out, in/args  = job/'
+flat='s/^n   = .*/job = struct out, i32(N), f64(1), i32(3), i32(4)/; s/^args  = out, in/args  = job/'
+inner() { printf 'struct Inner { %s };\n%s' "$1" "$(fields "$2")"; }
+says '[arg i32(4)] is a scalar i32, but field 3 of Job is int last (./k.cu): it lies in bytes 28 to 31, and the field in 32 to 35; expected a struct that is made as' "$(inner 'int n; double d; int m;' 'float *out; Inner inner; int last;')" "$flat"
+quiet "$(inner 'int n; double d; int m; int last;' 'float *out; Inner inner;')" "$flat" # which lies the same
+says 'field 1 of Inner is double d' "$(inner 'double d; int n;' 'float *out; Inner inner; int m; int last;')" "$flat"
+nested='s/^n   = .*/n = scalar i32 N\ninner = struct n, f64(1), i32(3)\njob = struct out, inner, i32(4)/; s/^args  = out, in/args  = job/'
+quiet "$(inner 'int n; double d; int m;' 'float *out; Inner inner; int last;')" "$nested"
+quiet "namespace a { $(inner 'int n; double d; int m;' 'float *out; Inner inner; int last;') }" "$nested; s/^\[algorithm twice\]/&\nentry = a::twice/"
+says '[arg i64(1)] is a scalar i64, but field 2 of Job is int n (./k.cu): it lies in bytes 8 to 15, and the field in 8 to 11' "$(fields 'float *out; int n;')" 's/^n   = .*/job = struct out, i64(1)/; s/^args  = out, in/args  = job/'
+says '[arg job] is a struct, but parameter 1 of twice is Job job (./k.cu): it has 32 bytes, aligned to 8, and the struct in the source 32, aligned to 16: expected align 16' "struct __align__(16) Job { float *out; int n; double d, e; };
+$(twice 'Job job')" 's/^n   = .*/job = struct out, i32(N), f64(1), f64(1)/; s/^args  = out, in/args  = job/'
+quiet "struct alignas(16) Job { float *out; int n; double d, e; };
+$(twice 'Job job')" 's/^n   = .*/job = struct out, i32(N), f64(1), f64(1) align 16/; s/^args  = out, in/args  = job/'
+# fields of one type that are exchanged
+says '[arg n] is a scalar i32, but field 2 of Job is int m (./k.cu): field 3 is called n; expected the members in the order of the fields, or another name for this one' "$(fields 'float *out; int m; int n;')" 's/^n   = .*/n = scalar i32 N\nm = scalar i32 7\njob = struct out, n, m/; s/^args  = out, in/args  = job/'
+says '[arg i32(N)] is a scalar i32, but field 2 of Job is int m (./k.cu): field 3 is called n' "$(fields 'float *out; int m; int n;')" 's/^n   = .*/job = struct out, i32(N), i32(7)/; s/^args  = out, in/args  = job/'
+says '[arg b] is a struct, but field 2 of Job is Inner a (./k.cu): field 3 is called b' "$(inner 'int x; float y;' 'float *out; Inner a, b;')" 's/^n   = .*/a = struct i32(1), f32(2)\nb = struct i32(3), f32(4)\njob = struct out, b, a/; s/^args  = out, in/args  = job/'
+quiet "$(inner 'int x; float y;' 'float *out; Inner a, b;')" 's/^n   = .*/a = struct i32(1), f32(2)\nb = struct i32(3), f32(4)\njob = struct out, a, b/; s/^args  = out, in/args  = job/'
+says '[arg y] is a scalar i32, but field 1 of Inner is int x (./k.cu): field 2 is called y' "$(inner 'int x, y;' 'float *out; Inner inner;')" 's/^n   = .*/x = scalar i32 1\ny = scalar i32 2\ninner = struct y, x\njob = struct out, inner/; s/^args  = out, in/args  = job/'
+quiet "$(fields 'float *out; int ldb; int n;')" 's/^n   = .*/n = scalar i32 N\njob = struct out, n, n/; s/^args  = out, in/args  = job/' # one value for both
+quiet "$(fields 'float *first; int m;')" 's/^n   = .*/n = scalar i32 N\njob = struct out, n/; s/^args  = out, in/args  = job/' # names of its own
+# what can't be told: packing, conditions among the fields, two structs of one name
+for odd in '#pragma pack(1)
+struct Job { float *out; char a; int n; };' 'struct __attribute__((packed)) Job { float *out; char a; int n; };' 'struct Job { float *out; char a;
+#if BLOCK
+int n;
+#endif
+int m; };' 'namespace a { struct Job { int n; }; } struct Job { float *out; char a; int n; };'; do
+  quiet "$odd
+$(twice 'Job job')" 's/^n   = .*/job = struct out, i8(1), i8(2), i32(N)/; s/^args  = out, in/args  = job/'
+done
 says '[arg f32(1)] is a scalar f32, but field 4 of Job is int gains (./k.cu)' "$(fields 'const float *in; float *out; int n; int gains[2];')" "$job"
 says '[arg in] is a tensor f32, but field 1 of Job is int *in' "$(fields 'int *in; float *out; int n; float gains[2];')" "$job"
 says '[arg out] is a tensor f32, but field 2 of Job is float out' "$(fields 'const float *in; float out; int n; float gains[2];')" "$job"

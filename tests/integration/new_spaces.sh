@@ -16,4 +16,19 @@ for source in *.cu; do
   cat "${source%.cu}.ini" out.txt
   rc=1
 done
+# Overloads are chosen by their parameters, which the entry has then.
+cat >over.txt <<'SOURCE'
+namespace ns {
+template <typename T> __global__ void fill(T *out, const T *in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i]; }
+__global__ void fill(double *out, unsigned long long n, float value) { unsigned long long i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = value; }
+}
+SOURCE
+for wanted in 'ns::fill(T *, const T *, int)|ns::fill<float>(float *, const float *, int)' 'ns::fill(double *, unsigned long long, float)|ns::fill(double *, unsigned long long, float)'; do
+  cp over.txt over.cu
+  rm -f over.ini
+  "$tool" new over.cu --kernel "${wanted%|*}" --quiet && grep -qxF "entry = ${wanted#*|}" over.ini && "$tool" check --space over.ini --sample --no-cache >out.txt 2>&1 && continue
+  echo "$wanted:"
+  cat over.ini out.txt
+  rc=1
+done
 exit $rc

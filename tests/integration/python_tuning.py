@@ -174,6 +174,12 @@ def check_spaces(folder):
     for part, change in {"knob B: 'a;b'": {"knobs": {"B": ["a;b"]}}, "knob B: has no values": {"knobs": {"B": []}}, "is no array": {"args": {"o": 5}}, "elements of format": {"args": {"o": (ctypes.c_char * 4)()}},
                          "one output": {"answer": {"o": b"", "p": b""}}, "expected one of o": {"answer": {"p": array("f")}}}.items():
         refused((ValueError, TypeError), part, msda_tune.Space, "k", "k.cu", **{**base, **change})
+    job = msda_tune.struct({"x": (ctypes.c_float * 4)(1, 2, 3, 4), "out": msda_tune.output("f32", [4]), "tint": msda_tune.struct({"r": ctypes.c_float(0.5), "g": msda_tune.scalar("f32", 2.0)}, align=8),
+                            "n": msda_tune.scalar("i32", "4 * B")}, align=16)
+    structs = msda_tune.Space("k", "k.cu", **{**base, "args": {"job": job, "count": msda_tune.scalar("i32", 4)}, "answer": {}, "knobs": {"B": [1]}})
+    assert "[args]\nx = in f32 [4] zeros\nout = out f32 [4]\ntint = struct f32(0.5), f32(2.0) align 8\njob = struct x, out, tint, i32(4 * B) align 16\ncount = scalar i32 4\n[launch 1]\nargs = job, count\n" in structs.text(), structs.text()
+    assert list(structs.arrays) == ["x"]
+    refused(ValueError, "twice", lambda: msda_tune.Space("k", "k.cu", **{**base, "args": {"x": msda_tune.scalar("i32", 1), "job": job}, "answer": {}}))
     scalars = msda_tune.Space("k", "k.cu", **{**base, "args": {"i": ctypes.c_int64(-5), "x": ctypes.c_float(0.5), "n": msda_tune.scalar("i32", "B")}, "knobs": {"B": [1]}}).text()
     assert "i = scalar i64 -5\n" in scalars and "x = scalar f32 0.5\n" in scalars and "n = scalar i32 B\n" in scalars, scalars
     texts = msda_tune.Space("k", "k.cu", **{**base, "knobs": {"B": [True, 2], "F": [fractions.Fraction(1, 2), 1.5, 2], "T": ["float", "unsigned int"], "W": ["fast", "slow"]}, "defaults": {"F": 1.5, "T": "unsigned int", "W": "slow"},

@@ -98,4 +98,21 @@ START_TEST(tells_what_is_not_there)
 }
 END_TEST
 
-UNIT_MAIN("child", tells_the_end, keeps_what_fits, passes_arguments_alone, leaves_nothing, tells_what_is_not_there)
+/* A descriptor that can be read ends it, with all that it started. */
+START_TEST(stops_when_told)
+{
+    const char *argv[] = {"/bin/sh", "-c", "sleep 1000 & sleep 1000", NULL};
+    int pipe_ends[2];
+    ck_assert_int_eq(pipe(pipe_ends), 0);
+    ck_assert_int_eq(write(pipe_ends[1], "x", 1), 1);
+    const mt_child child = {.argv = argv, .env = no_variables, .most_output = 100, .stop = pipe_ends[0]};
+    mt_child_end end;
+    mt_error err = {0};
+    ck_assert_int_eq(mt_child_run(&child, &end, &err), MT_ERR_INTERRUPTED);
+    ck_assert_ptr_null(end.output);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+END_TEST
+
+UNIT_MAIN("child", tells_the_end, keeps_what_fits, passes_arguments_alone, leaves_nothing, tells_what_is_not_there, stops_when_told)

@@ -48,6 +48,10 @@ START_TEST(words_that_name_files)
     words_are("-Xptxas -optf=f -Xptxas @f -Xptxas /f --ptxas-options --output-file=f -Xnvvm=-load=x.so -Xopt -load=/x -Xnvvm x", "f:-Xptxas=-optf=f\nf:-Xptxas=@f\nf:-Xptxas=/f\no:--ptxas-options=--output-file=f\nf:-Xnvvm=-load=x.so\nf:-Xopt=-load=/x\nf:-Xnvvm=x\n");
     words_are("-Xptxas x.opt -Xptxas=x.opt -Xptxas -maxrregcount -Xptxas 32", "f:-Xptxas=x.opt\nf:-Xptxas=x.opt\np:-Xptxas=-maxrregcount\np:-Xptxas=32\n");
     words_are("-Xptxas", "f:-Xptxas\n");
+    words_are("-Xptxas=-o,x -Xptxas -o,x --ptxas-options=-v,-o=x -Xptxas -o -Xptxas=-ox -Xptxas=-v,--output-file,x", "o:-Xptxas=-o,x\no:-Xptxas=-o,x\no:--ptxas-options=-v,-o=x\no:-Xptxas=-o\no:-Xptxas=-ox\no:-Xptxas=-v,--output-file,x\n");
+    words_are("-Xptxas=-arch,sm_80 -Xptxas -arch=sm_80 --ptxas-options=-v,--gpu-name=sm_80 -Xptxas=-gpu-name,sm_80", "t:-Xptxas=-arch,sm_80\nt:-Xptxas=-arch=sm_80\nt:--ptxas-options=-v,--gpu-name=sm_80\nt:-Xptxas=-gpu-name,sm_80\n");
+    words_are("-Xptxas=-v,x.ptx -Xptxas=-v,-optf,x -Xptxas=-v,/x -Xptxas=", "f:-Xptxas=-v,x.ptx\nf:-Xptxas=-v,-optf,x\nf:-Xptxas=-v,/x\nf:-Xptxas=\n");
+    words_are("-Xptxas=-O3,-v -Xptxas=-maxrregcount,32 -Xptxas=-opt-fp-atomics -Xptxas=-dlcm=ca,-v", "p:-Xptxas=-O3,-v\np:-Xptxas=-maxrregcount,32\np:-Xptxas=-opt-fp-atomics\np:-Xptxas=-dlcm=ca,-v\n");
     words_are("-isystem a -iquote=b --time f -time f", "f:-isystem\np:a\nf:-iquote=b\no:--time\np:f\no:-time\np:f\n");
     words_are("-Xcudafe=--diag_suppress=177 -Xcudafe --display_error_number -Xptxas -O3 -Xptxas --def-load-cache=ca -Xnvvm=-unroll-threshold=400 -Xopt -enable-x=false --no-source-include", "p:-Xcudafe=--diag_suppress=177\np:-Xcudafe=--display_error_number\np:-Xptxas=-O3\np:-Xptxas=--def-load-cache=ca\np:-Xnvvm=-unroll-threshold=400\np:-Xopt=-enable-x=false\np:--no-source-include\n");
     words_are("--pch --pch-dir=d --create-pch=f --instantiate-templates-in-pch=true -o f --stats-file=f -times", "o:--pch\no:--pch-dir=d\no:--create-pch=f\no:--instantiate-templates-in-pch=true\no:-o\np:f\no:--stats-file=f\np:-times\n");

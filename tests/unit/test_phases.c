@@ -6,7 +6,7 @@
 #define HEAD "[kernel]\nname = k\nsource = fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[algorithm fake_add]\n[params]\nBLOCK = 128\nBEHAVIOUR = ok, wrong\n" \
              "[args]\na = in f32 [N] uniform(-1, 1)\nb = in f32 [N] uniform(-1, 1)\nzero = in f32 [N] zeros\nt = scratch f32 [N]\nu = scratch f32 [N]\nv = scratch f32 [N]\nout = out f32 [N] rtol 1e-6\n" \
              "[launch reference 1]\nargs = a, b, out, u64(N)\ngrid = 1\nblock = 128\n"
-#define LAUNCH(phase, args) "[" phase "]\nargs = " args ", u64(N)\ngrid = ceil_div(N, 128)\nblock = 128\n"
+#define LAUNCH(phase, args) "[" phase "]\nentry = fake_add\nargs = " args ", u64(N)\ngrid = ceil_div(N, 128)\nblock = 128\n"
 
 static mt_outcome outcome_of(const char *ini, const char *behaviour)
 {

@@ -202,7 +202,7 @@ static const struct { const char *text, *rule; } launches[] = {
     { LAUNCH_OF("grid = 9\nblock = 32\nblocks_per_sm = 0\n"), "blocks_per_sm is 0: must be from 1 to 64" },
     { LAUNCH_OF("grid = 133\nblock = 128\nsmem = 200 * 1024\ncooperative = yes\n"), "at most 132 can be resident (1 per SM" },
     { LAUNCH_OF("grid = 1\nblock = 1\nwhen = N == 1\n"), "no launch of variant v remains: every `when` is false" },
-    { LAUNCH_OF("grid = 1\nblock = 1\n[prepare 1]\nargs = out\ngrid = 1\nblock = 1025\n"), "[prepare 1] block.x is 1025" },
+    { LAUNCH_OF("grid = 1\nblock = 1\n[prepare 1]\nentry = clear\nargs = out\ngrid = 1\nblock = 1025\n"), "[prepare 1] block.x is 1025" },
     { KERNEL VARIANT SHAPE OUT "[arg q]\nkind = scalar\ndtype = i8\nvalue = N\n[launch 1]\nargs = q, out\ngrid = 1\nblock = 1\n", "[arg q] value 128 does not fit i8" },
     { KERNEL VARIANT SHAPE OUT "[arg t]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = 127 - N\n[launch 1]\nargs = t, out\ngrid = 1\nblock = 1\n",
       "[arg t] dimension 0 is -1: must not be negative" },

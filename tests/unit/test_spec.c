@@ -383,6 +383,8 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[launch]\nargs = out\ngrid = 1\nblock = 1\n", "expected [launch N] or [launch ALGORITHM N]" },
     { REST "[launch v 0]\nargs = out\ngrid = 1\nblock = 1\n", "with N from 1 to 1000" },
     { REST "[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [algorithm w]" },
+    { REST "[prepare 1]\nargs = out\ngrid = 1\nblock = 1\n", "[prepare 1] has no `entry`: expected the kernel that it runs" },
+    { REST "[finish 1]\nargs = out\ngrid = 1\nblock = 1\n", "[finish 1] has no `entry`: expected the kernel that it runs" },
     { REST "[prepare reference 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [algorithm reference]" },
     { REST "[launch 2]\nargs = oot\ngrid = 1\nblock = 1\n", "args: no [arg oot], did you mean `out`?" },
     { REST "[launch 2]\nargs = out\nblock = 1\n", "[launch 2] has no `grid`" },
@@ -450,7 +452,7 @@ START_TEST(semantics_hold_what_changes_code_and_launches)
                          "[constraint c]\nexpr = A > 0\n", true);
     same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 3\nU = N\n", false);
     same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[model]\nhalf = ceil_div(N, 2)\ntime_ns = half * A\n", true); /* a belief changes no code */
-    same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[prepare 1]\nargs = out\ngrid = 1\nblock = 1\n", false);
+    same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[prepare 1]\nentry = clear\nargs = out\ngrid = 1\nblock = 1\n", false);
 #define IN REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
     same_semantics(IN "constant = c\n", IN "constant = d\n", false);
     same_semantics(IN "constant = c\n", IN, false);

@@ -93,7 +93,7 @@ START_TEST(launches_reach_into_structs)
     ck_assert(!takes(spec, NULL, "terms", false));
     ck_assert(takes(spec, "reference", "p", true) && !takes(spec, "reference", "n", true) && !takes(spec, "reference", "q", true) && !takes(spec, "reference", "out", true));
     mt_spec_free(spec);
-    spec = must_parse_lines("[arg m]\nkind = tensormap\nof = terms\ndims = 48\nbox = 4\n[arg p]\nkind = struct\nmembers = out, m\n[prepare 1]\nargs = m\ngrid = 1\nblock = 1");
+    spec = must_parse_lines("[arg m]\nkind = tensormap\nof = terms\ndims = 48\nbox = 4\n[arg p]\nkind = struct\nmembers = out, m\n[prepare 1]\nentry = fill\nargs = m\ngrid = 1\nblock = 1");
     ck_assert(takes(spec, NULL, "terms", false));
     ck_assert_int_eq(spec->launches[0].phase, MT_LAUNCH_PREPARE);
     ck_assert_uint_eq(spec->launches[0].reached_count, 2); /* the map and its tensor, which keeps what the launch leaves */
@@ -116,14 +116,30 @@ static void check_fields(const char *source, const char *wanted)
     mt_signatures_free(&fields);
 }
 
+static void check_align(const char *source, int64_t align)
+{
+    mt_signatures fields;
+    mt_error err = {0};
+    ck_assert_int_eq(mt_fields_read(source, "a::S", &fields, &err), MT_OK);
+    ck_assert_uint_eq(fields.count, 1);
+    ck_assert_int_eq(fields.items[0].align, align);
+    mt_signatures_free(&fields);
+}
+
 START_TEST(fields_of_a_declaration)
 {
     check_fields("struct S { int n; float a, b[3]; };", "int n*1, float a*1, float b*3");
     check_fields("#define T 4\nstruct __align__(16) S { const float *__restrict__ x; float *y, z; unsigned long long m[T][2]; };", "const float &x*1, float &y*1, float z*1, unsigned long long m*8");
     check_fields("struct S; struct R { int k; }; typedef struct { bool a = true; R r; } S; __global__ void f(S s) { }", "bool a*1, R r*1");
     check_fields("struct S { int n; /* struct T { */ __half h; // };\n };", "int n*1, __half h*1");
+    check_fields("namespace a { struct S { int n; }; }\nstruct T { int k; };", "int n*1");
+    check_align("struct S { int n; };", 0);
+    check_align("#define WIDTH 32\nstruct __align__(WIDTH) S { int n; };", 32);
+    check_align("typedef struct alignas(16) { int n; } S;", 16);
     static const char *const others[] = {"struct S { int n; S() { } };", "struct S { int n : 3; };", "struct S { union { int a; float b; }; };", "struct S { void f(); int a; };", "struct S : R { int a; };", "struct S { int n", "struct S { };", "class S { int n; };",
-                                         "template <typename T> struct S { A<T> t; };", ""};
+                                         "template <typename T> struct S { A<T> t; };", "",
+                                         "#pragma pack(1)\nstruct S { int n; };", "struct __attribute__((packed)) S { int n; };", "struct S { int n; } __attribute__((packed));", "struct S {\n#if A\nint n;\n#endif\nint m; };", "namespace a { struct S { int n; }; } struct S { int m; };",
+                                         "struct __align__(WIDTH) S { int n; };"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) check_fields(others[i], "");
 }
 END_TEST

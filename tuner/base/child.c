@@ -119,17 +119,19 @@ static int left_ms(const mt_child *child, int64_t start_ns)
     return child->limit_s <= 0 ? -1 : left_s <= 0 ? 0 : (int)(left_s * 1e3) + 1;
 }
 
-/* Until its end is told, or its time is up. */
-static bool listen_to(const mt_child *child, int output, int ended, mt_strbuf *text, mt_child_end *end, ending *told)
+/* Until its end is told, its time is up, or it is to stop. */
+static bool listen_to(const mt_child *child, int output, int ended, mt_strbuf *text, mt_child_end *end, ending *told, bool *is_stopped)
 {
     int64_t start_ns = mt_clock_now_ns();
-    struct pollfd waited[] = {{.fd = output, .events = POLLIN}, {.fd = ended, .events = POLLIN}};
+    struct pollfd waited[] = {{.fd = output, .events = POLLIN}, {.fd = ended, .events = POLLIN}, {.fd = child->stop ? child->stop : -1, .events = POLLIN}};
     for (;;) {
-        int left = left_ms(child, start_ns), count = poll(waited, 2, left);
+        int left = left_ms(child, start_ns), count = poll(waited, 3, left);
         if (count < 0 && errno != EINTR) return false;
         end->is_timeout = left >= 0 && left_ms(child, start_ns) == 0;
         if (end->is_timeout) return false;
         if (count <= 0) continue;
+        *is_stopped = waited[2].revents != 0;
+        if (*is_stopped) return false;
         if (waited[0].revents && !take_output(output, child->most_output, text, &end->is_cut)) waited[0].fd = -1;
         if (waited[1].revents) return read(ended, told, sizeof *told) == sizeof *told;
     }
@@ -164,12 +166,13 @@ mt_status mt_child_run(const mt_child *child, mt_child_end *end, mt_error *err)
     close_end(pipes, OUTPUT, 1);
     close_end(pipes, ENDED, 1);
     close_end(pipes, LIFE, 0);
-    bool is_told = listen_to(child, pipes[OUTPUT][0], pipes[ENDED][0], &text, end, &told);
+    bool is_stopped = false, is_told = listen_to(child, pipes[OUTPUT][0], pipes[ENDED][0], &text, end, &told, &is_stopped);
     close_end(pipes, LIFE, 1); /* the group ends, if it has not */
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
     fcntl(pipes[OUTPUT][0], F_SETFL, O_NONBLOCK);
     while (is_told && take_output(pipes[OUTPUT][0], child->most_output, &text, &end->is_cut) && errno != EAGAIN) {}
-    if (is_told && told.error) st = MT_FAIL(err, MT_ERR_IO, "%s: cannot be started: %s", child->argv[0], strerror(told.error));
+    if (is_stopped) st = MT_FAIL(err, MT_ERR_INTERRUPTED, "%s: interrupted", child->argv[0]);
+    else if (is_told && told.error) st = MT_FAIL(err, MT_ERR_IO, "%s: cannot be started: %s", child->argv[0], strerror(told.error));
     else if (!is_told && !end->is_timeout) end->signal = SIGKILL; /* with its whole group, from outside */
     else if (is_told && WIFSIGNALED(told.status)) end->signal = WTERMSIG(told.status);
     else if (is_told) end->exit_code = WEXITSTATUS(told.status);

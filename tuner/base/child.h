@@ -15,6 +15,7 @@ typedef struct mt_child {
     double limit_s;           /* 0 = none */
     size_t most_output;       /* of what it prints more is dropped */
     uint64_t memory_bytes;    /* address space of each of its processes; 0 = as here */
+    int stop;                 /* a descriptor: once it can be read, the program is ended, which is MT_ERR_INTERRUPTED; 0 = none */
 } mt_child;
 
 typedef struct mt_child_end {
@@ -23,7 +24,7 @@ typedef struct mt_child_end {
     char *output;             /* what it printed, to both streams; owned */
 } mt_child_end;
 
-/* MT_OK whatever becomes of the program; an error where it can't be started. */
+/* MT_OK whatever becomes of the program; an error where it can't be started, or `stop` says so. */
 mt_status mt_child_run(const mt_child *child, mt_child_end *end, mt_error *err);
 void mt_child_end_free(mt_child_end *end); /* zeroed struct is fine */
 /* How it ended, for a person: "exit code 1", "SIGSEGV", "no end within 10 s". */

@@ -38,6 +38,18 @@ static mt_status find_compiler(mt_cpu_builder *self, mt_error *err)
     return self->compiler ? MT_OK : MT_FAIL(err, MT_ERR_COMPILE, "check --run needs a C++ compiler of the host: expected c++, g++ or clang++ in PATH, or CXX that names one");
 }
 
+/* Whether what the arguments name behind -o is there. */
+static bool has_made(const mt_cpu_builder *self, const mt_texts *arguments)
+{
+    bool is_made = true;
+    for (size_t i = 0; i + 1 < arguments->count; i++) {
+        char *path = strcmp(arguments->items[i], "-o") == 0 ? mt_path_join(self->folder.path, arguments->items[i + 1]) : NULL;
+        is_made = is_made && (!path || access(path, F_OK) == 0);
+        mt_free(path);
+    }
+    return is_made;
+}
+
 /* With the arguments, in the folder. */
 static mt_status compile(const mt_cpu_builder *self, const mt_texts *arguments, bool *is_good, mt_strbuf *why, mt_error *err)
 {
@@ -49,7 +61,7 @@ static mt_status compile(const mt_cpu_builder *self, const mt_texts *arguments, 
     mt_strbuf_addf(&home, "HOME=%s", getenv("HOME") ? getenv("HOME") : "/");
     mt_strbuf_addf(&temporary, "TMPDIR=%s", self->folder.path);
     const char *env[] = {mt_strbuf_text(&path), mt_strbuf_text(&home), mt_strbuf_text(&temporary), "LC_ALL=C", NULL};
-    mt_child child = {.argv = argv, .env = env, .folder = self->folder.path, .limit_s = self->limit_s, .most_output = MOST_OUTPUT};
+    mt_child child = {.argv = argv, .env = env, .folder = self->folder.path, .limit_s = self->limit_s, .most_output = MOST_OUTPUT, .stop = self->stop};
     if (!argv || path.failed || temporary.failed || home.failed) {
         st = mt_no_memory("check --run", err);
         goto done;
@@ -57,12 +69,14 @@ static mt_status compile(const mt_cpu_builder *self, const mt_texts *arguments, 
     argv[0] = self->compiler;
     memcpy(argv + 1, arguments->items, arguments->count * sizeof *argv);
     MT_TRY(mt_child_run(&child, &end, err));
-    *is_good = !end.is_timeout && !end.signal && !end.exit_code;
+    bool is_well = !end.is_timeout && !end.signal && !end.exit_code;
+    *is_good = is_well && has_made(self, arguments);
     char how[64];
     mt_child_describe(&child, &end, how);
     mt_text_defuse(end.output, strlen(end.output));
     if (!*is_good) mt_strbuf_add(why, end.output);
-    if (!*is_good && !*end.output) mt_strbuf_addf(why, "%s: %s\n", self->compiler, how);
+    if (is_well && !*is_good) mt_strbuf_addf(why, "%s ended well, and made nothing: it is no compiler\n", self->compiler);
+    else if (!*is_good && !*end.output) mt_strbuf_addf(why, "%s: %s\n", self->compiler, how);
 done:
     mt_child_end_free(&end);
     mt_free(argv);
@@ -153,7 +167,7 @@ static mt_status write_source(mt_cpu_builder *self, const mt_source *source, mt_
 mt_status mt_cpu_build_open(const mt_source *source, double limit_s, mt_cpu_builder *builder, mt_error *err)
 {
     mt_status st = MT_OK;
-    *builder = (mt_cpu_builder){.limit_s = limit_s, .folder.lock = -1};
+    *builder = (mt_cpu_builder){.limit_s = limit_s, .stop = builder->stop, .folder.lock = -1};
     MT_TRY(find_compiler(builder, err));
     MT_TRY(mt_temporary_make(mt_temporary_root(), &builder->folder, err));
     for (size_t i = 0; i < sizeof shims / sizeof *shims; i++) MT_TRY(write_file(builder, shims[i].name, (const char *)shims[i].text, err));

@@ -13,9 +13,10 @@ typedef struct mt_cpu_builder {
     mt_texts source_folders; /* of headers, from the folder on */
     bool has_sanitizer;
     double limit_s;
+    int stop;             /* mt_child.stop */
 } mt_cpu_builder;
 
-/* Finds $CXX, c++, g++ or clang++; writes the source and what it needs; compiles the tool's own part. IO or COMPILE error. */
+/* `stop` stands in the builder already. Finds $CXX, c++, g++ or clang++; writes the source and what it needs; compiles the tool's own part. IO or COMPILE error. */
 mt_status mt_cpu_build_open(const mt_source *source, double limit_s, mt_cpu_builder *builder, mt_error *err);
 void mt_cpu_build_close(mt_cpu_builder *builder);
 /* The source with these macros, preprocessed and rewritten. *text (owned); NULL: *why says what the compiler said, in its own words. */

@@ -88,6 +88,20 @@ static void add_unchanged(const mt_cpu_job *job, mt_strbuf *out)
 
 /* ---- launches ---- */
 
+/* Puts the argument's bytes, which are those of a parameter, `offset` bytes behind the beginning of s<k>. */
+static void add_bytes(const mt_cpu_job *job, size_t index, size_t k, uint64_t offset, const char *prefix, mt_strbuf *out)
+{
+    const mt_plan_arg *arg = &job->plan->args[index];
+    const mt_arg *from = &job->spec->args[index];
+    if (arg->kind == MT_ARG_STRUCT) {
+        for (size_t i = 0; i < from->member_count; i++) add_bytes(job, from->members[i], k, offset + arg->offsets[i], prefix, out);
+    } else if (arg->kind == MT_ARG_SCALAR) {
+        for (size_t b = 0; b < mt_dtype_bytes(arg->scalar_dtype); b++) mt_strbuf_addf(out, "s%zu[%llu] = %u;\n", k, (unsigned long long)(offset + b), arg->scalar[b]);
+    } else {
+        mt_strbuf_addf(out, "memcpy(s%zu + %llu, &%s%zu, 8);\n", k, (unsigned long long)offset, mt_arg_is_output(from) ? prefix : "a", index);
+    }
+}
+
 static mt_status add_launch(const mt_cpu_job *job, const mt_plan_launch *launch, const char *prefix, mt_strbuf *out, mt_error *err)
 {
     char *expression = mt_cpp_expression(launch->entry);
@@ -95,17 +109,17 @@ static mt_status add_launch(const mt_cpu_job *job, const mt_plan_launch *launch,
     mt_strbuf_add(out, "{\n");
     for (size_t k = 0; k < launch->from->arg_count; k++) {
         const mt_plan_arg *arg = &job->plan->args[launch->from->args[k]];
-        if (arg->kind != MT_ARG_SCALAR) continue;
-        mt_strbuf_addf(out, "alignas(8) unsigned char s%zu[8] = {", k);
-        for (int b = 0; b < 8; b++) mt_strbuf_addf(out, "%u,", arg->scalar[b]);
-        mt_strbuf_add(out, "};\n");
+        if (arg->kind != MT_ARG_SCALAR && arg->kind != MT_ARG_STRUCT) continue;
+        mt_strbuf_addf(out, "alignas(256) unsigned char s%zu[%llu] = {};\n", k, arg->kind == MT_ARG_STRUCT ? (unsigned long long)arg->struct_bytes : 8ull);
+        add_bytes(job, launch->from->args[k], k, 0, prefix, out);
     }
     mt_strbuf_addf(out, "mt_cpu::launch(\"%s\", %s, {%u, %u, %u}, {%u, %u, %u}, %u, %u, {", launch->entry, expression, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
                    launch->smem_bytes, launch->repeat);
     for (size_t k = 0; k < launch->from->arg_count; k++) {
         size_t arg = launch->from->args[k];
         bool is_expected = mt_arg_is_output(&job->spec->args[arg]);
-        if (job->plan->args[arg].kind == MT_ARG_SCALAR) mt_strbuf_addf(out, "s%zu, ", k);
+        if (job->plan->args[arg].kind == MT_ARG_STRUCT) mt_strbuf_addf(out, "{s%zu, sizeof s%zu}, ", k, k);
+        else if (job->plan->args[arg].kind == MT_ARG_SCALAR) mt_strbuf_addf(out, "s%zu, ", k);
         else mt_strbuf_addf(out, "&%s%zu, ", is_expected ? prefix : "a", arg);
     }
     mt_strbuf_add(out, "});\n}\n");

@@ -1,5 +1,6 @@
 #include "tuner/cpu/run.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/child.h"
 #include "tuner/base/file.h"
+#include "tuner/base/stop_signals.h"
 #include "tuner/base/text.h"
 #include "tuner/cpu/build.h"
 #include "tuner/cpu/cpu_program.h"
@@ -26,6 +28,7 @@ typedef struct runner {
     mt_plan reference;
     mt_plan_tensor *tensors;
     mt_dtype *written;
+    char *lost_read; /* the first lane that was shown something by none; NULL: none was */
 } runner;
 
 /* Takes the text. */
@@ -70,7 +73,6 @@ static mt_status refuse_plan(runner *self, const mt_plan *plan, mt_error *err)
     uint64_t bytes = 0;
     for (size_t i = 0; i < plan->arg_count; i++) {
         if (plan->args[i].kind == MT_ARG_TENSORMAP && plan->args[i].used && !why.length) mt_strbuf_addf(&why, "argument %s: a tensor map, which only the copy engine of a GPU reads", spec->args[i].name);
-        if (plan->args[i].kind == MT_ARG_STRUCT && plan->args[i].used && !why.length) mt_strbuf_addf(&why, "argument %s: a struct by value, which is not built on the CPU", spec->args[i].name);
         bytes += self->tensors[i].bytes;
     }
     for (size_t i = 0; i < plan->launch_count && !why.length; i++) refuse_launch(&plan->launches[i], &why);
@@ -255,7 +257,66 @@ static const char *known_outcome(const char *word, size_t length)
     return "failed";
 }
 
-/* What the program left as its last word, or how it ended without one. */
+/* Behind the kernel and the thread: what signal the sanitizer tells of. */
+static mt_status add_signal(const runner *self, const char *output, mt_strbuf *text, mt_error *err)
+{
+    static const char mark[] = "AddressSanitizer: ";
+    const char *report = strstr(output, mark), *name = report ? report + sizeof mark - 1 : "";
+    size_t length = strcspn(name, " \n:");
+    if (strncmp(name, "stack-overflow", length) == 0) mt_strbuf_add(text, ": its stack is too small here for its local arrays or its recursion");
+    else if (length && strncmp(name, "FPE", length) == 0) mt_strbuf_add(text, " divides an integer by zero, for which a GPU gives any number");
+    else mt_strbuf_addf(text, " is ended by the signal %.*s", (int)length, name);
+    return add_traced(self, output, text, err);
+}
+
+static void describe_silence(const mt_child *child, const mt_child_end *end, mt_strbuf *text)
+{
+    char how[64];
+    mt_child_describe(child, end, how);
+    mt_strbuf_addf(text, "%s%s", how,
+                   end->is_timeout          ? ": a loop that never ends, or waits for another block, of which one runs after the other; or too much work, where a smaller shape helps"
+                   : end->signal == SIGFPE  ? ": an integer is divided by zero, for which a GPU gives any number"
+                                            : ", without a word: too deep a stack, perhaps");
+}
+
+/* Cuts off the line that may say why a result is wrong. */
+static mt_status take_lost_read(runner *self, char *rest, mt_error *err)
+{
+    char *line = strrchr(rest, '\n');
+    if (!line) return MT_OK;
+    *line++ = '\0';
+    if (!*line || self->lost_read) return MT_OK;
+    self->lost_read = mt_strdup(line);
+    return self->lost_read ? MT_OK : mt_no_memory("check --run", err);
+}
+
+/* What the program left as its last word. */
+static mt_status judge_word(runner *self, char *word, const char *output, unsigned long long *threads, mt_error *err)
+{
+    size_t first = strcspn(word, "\n");
+    const char *outcome = known_outcome(word, first);
+    char *rest = word + first + (word[first] == '\n');
+    mt_strbuf text = {0};
+    mt_status st = take_lost_read(self, rest, err);
+    mt_text_one_line(rest, strlen(rest));
+    if (st == MT_OK && strcmp(outcome, "ok") == 0) {
+        *threads = strtoull(rest, NULL, 10);
+        return MT_OK;
+    }
+    mt_strbuf_add(&text, rest);
+    if (strcmp(outcome, "out_of_bounds") == 0) {
+        if (strstr(rest, "no argument's")) add_variable(output, &text);
+        if (st == MT_OK) st = add_traced(self, output, &text, err);
+    } else if (st == MT_OK && strcmp(outcome, "failed") == 0 && strstr(output, "AddressSanitizer: ")) {
+        st = add_signal(self, output, &text, err);
+    }
+    if (self->lost_read) mt_strbuf_addf(&text, "; %s", self->lost_read);
+    if (st == MT_OK) st = end_with(self, outcome, &text, err);
+    mt_strbuf_free(&text);
+    return st;
+}
+
+/* By its last word, or how it ended without one. */
 static mt_status judge_end(runner *self, const mt_child *child, const mt_child_end *end, unsigned long long *threads, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -267,24 +328,11 @@ static mt_status judge_end(runner *self, const mt_child *child, const mt_child_e
     bool has_word = mt_file_read(path, 1 << 20, &word, &length, &missing) == MT_OK && length;
     unlink(path);
     mt_free(path);
-    if (end->is_timeout || !has_word) {
-        char how[64];
-        mt_child_describe(child, end, how);
-        mt_strbuf_addf(&text, "%s%s", how, end->is_timeout ? ": a loop that never ends, or waits for another block, of which one runs after the other; or too much work, where a smaller shape helps" : ", without a word: too deep a stack, perhaps");
-        st = end_with(self, end->is_timeout ? "timeout" : "failed", &text, err);
+    if (has_word && !end->is_timeout) {
+        st = judge_word(self, word, end->output, threads, err);
     } else {
-        size_t first = strcspn(word, "\n");
-        const char *outcome = strstr(end->output, "AddressSanitizer: stack-overflow") ? "failed" : known_outcome(word, first), *rest = word + first + (word[first] == '\n');
-        mt_text_one_line(word + first, strlen(word + first));
-        if (strcmp(outcome, "ok") == 0) {
-            *threads = strtoull(rest, NULL, 10);
-        } else {
-            mt_strbuf_add(&text, rest);
-            if (strstr(end->output, "AddressSanitizer: stack-overflow")) mt_strbuf_add(&text, ": its stack is too small here for its local arrays or its recursion");
-            if (strcmp(outcome, "out_of_bounds") == 0 && strstr(rest, "no argument's")) add_variable(end->output, &text);
-            if (strcmp(outcome, "out_of_bounds") == 0) st = add_traced(self, end->output, &text, err);
-            if (st == MT_OK) st = end_with(self, outcome, &text, err);
-        }
+        describe_silence(child, end, &text);
+        st = end_with(self, end->is_timeout ? "timeout" : "failed", &text, err);
     }
     mt_strbuf_free(&text);
     mt_free(word);
@@ -297,7 +345,7 @@ static mt_status run_program(runner *self, const char *name, unsigned long long 
     mt_child_end end = {0};
     char *path = mt_path_join(self->builder.folder.path, name);
     const char *argv[] = {path, NULL}, *env[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", asan, NULL};
-    const mt_child child = {.argv = argv, .env = env, .folder = self->builder.folder.path, .limit_s = self->request->run_limit_s, .most_output = MOST_OUTPUT, .memory_bytes = self->builder.has_sanitizer ? 0 : (uint64_t)8 << 30};
+    const mt_child child = {.argv = argv, .env = env, .folder = self->builder.folder.path, .limit_s = self->request->run_limit_s, .most_output = MOST_OUTPUT, .memory_bytes = self->builder.has_sanitizer ? 0 : (uint64_t)8 << 30, .stop = self->builder.stop};
     mt_status st = path ? mt_child_run(&child, &end, err) : mt_no_memory("check --run", err);
     if (st == MT_OK) st = judge_end(self, &child, &end, threads, err);
     mt_child_end_free(&end);
@@ -396,6 +444,7 @@ static mt_status judge(runner *self, mt_error *err)
         const mt_cpu_output *output = &self->report->outputs[self->report->output_count - (st == MT_OK)];
         if (st == MT_OK && !output->passes) mt_strbuf_addf(&wrong, "%s%s", wrong.length ? "; " : "", output->text);
     }
+    if (wrong.length && self->lost_read) mt_strbuf_addf(&wrong, "; %s", self->lost_read);
     if (st == MT_OK && wrong.length) st = end_with(self, "wrong_result", &wrong, err);
     else self->report->outcome = "ok";
     mt_strbuf_free(&wrong);
@@ -406,6 +455,9 @@ mt_status mt_cpu_run(const mt_cpu_request *request, mt_cpu_report *report, mt_er
 {
     mt_status st = MT_OK;
     runner self = {.request = request, .report = report, .builder.folder.lock = -1};
+    sigset_t before;
+    int stop = mt_stop_signals_hold(&before);
+    self.builder.stop = stop > 0 ? stop : 0;
     *report = (mt_cpu_report){0};
     MT_TRY(mt_source_load_for_host(request->spec, &self.source, err));
     MT_TRY(make_plans(&self, err));
@@ -424,6 +476,8 @@ done:
     mt_source_free(&self.source);
     mt_free(self.tensors);
     mt_free(self.written);
+    mt_free(self.lost_read);
+    mt_stop_signals_let_go(stop, &before);
     if (st != MT_OK) mt_cpu_report_free(report);
     return st;
 }

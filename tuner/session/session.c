@@ -7,6 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/stop_signals.h"
 #include "tuner/base/text.h"
 #include "tuner/session/session_internal.h"
 
@@ -32,20 +33,11 @@ static void on_signal(uv_signal_t *handle, int number)
     session->evaluator->ops->cancel(session->evaluator, session->stop == MT_STOP_NOW);
 }
 
-size_t mt_session_stop_signals(int numbers[MT_STOP_SIGNALS_MAX])
-{
-    static const int all[MT_STOP_SIGNALS_MAX] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction now;
-    memcpy(numbers, all, sizeof all);
-    bool is_ignored = sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
-    return is_ignored ? MT_STOP_SIGNALS_MAX - 1 : MT_STOP_SIGNALS_MAX;
-}
-
 static void catch_signals(struct signals *signals, mt_session *session)
 {
     int numbers[MT_STOP_SIGNALS_MAX];
     signals->session = session;
-    signals->count = mt_session_stop_signals(numbers);
+    signals->count = mt_stop_signals(numbers);
     for (size_t i = 0; i < signals->count; i++) {
         uv_signal_init(session->loop, &signals->handles[i]);
         signals->handles[i].data = signals;

@@ -140,10 +140,6 @@ typedef struct mt_session_target {
     const mt_workload *workload;
 } mt_session_target;
 
-/* The signals that end a session, everything kept: Ctrl-C, SIGTERM, and SIGHUP, but where it is ignored (nohup). Their count. */
-enum { MT_STOP_SIGNALS_MAX = 3 };
-size_t mt_session_stop_signals(int numbers[MT_STOP_SIGNALS_MAX]);
-
 /* USAGE error unless `name` is "auto" or a strategy's. */
 mt_status mt_session_check_strategy(const char *name, mt_error *err);
 

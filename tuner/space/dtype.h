@@ -16,3 +16,6 @@ bool mt_dtype_is_float(mt_dtype dtype);
 /* The bits of a float of at most 16: sign, exponent, mantissa, rounded to nearest even. has_infinity: the highest exponent is that of infinity and NaN; else all ones alone are NaN, as in fp8 e4m3. False
  * where the number is none, or above the largest. */
 bool mt_small_float(double value, int exponent_bits, int mantissa_bits, bool has_infinity, uint16_t *bits);
+/* Little-endian bytes of a number in a dtype; false when it does not fit. */
+bool mt_scalar_from_int(mt_dtype dtype, int64_t value, unsigned char bytes[8]);
+bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8]);

@@ -26,6 +26,7 @@ grid   = ceil_div(N, BLOCK)
 block  = BLOCK
 repeat = min(TT, 2)
 [finish 1]
+entry  = fake_add
 args   = t, z, out, u64(N)
 grid   = ceil_div(N, BLOCK)
 block  = BLOCK

@@ -56,6 +56,14 @@ key() { "$tool" key --space "$1" | sed -n 's/.*"[a-z]*@\([0-9a-f]*\)".*/\1/p'; }
 before=$(key file.ini)
 cp expected_1.npy expected_3.npy
 [ "$before" = "$(key file.ini)" ] || echo "another key"
+note "a knob that the reference does not read is told: one that other kernels alone, or nobody, or no file's name reads"
+mt check --space k.ini --gpu h100 2>&1 | grep reads_knobs
+for knobs in BLOCK 'POWER, BLOCK' 'WRONG, BLOCK'; do
+  sed "s/^reads_knobs .*/reads_knobs = $knobs/" k.ini >idle.ini
+  mt check --space idle.ini --gpu h100 2>&1 | grep reads_knobs
+done
+sed 's/^reads_knobs .*/reads_knobs = POWER, BLOCK/' file.ini >idle.ini
+mt check --space idle.ini --gpu h100 2>&1 | grep reads_knobs
 note "what can't be"
 for line in 'reads_knobs = POWR' 'reads_knobs = POWER, MANY' 'reads_knobs = BLOCK\nreference = default' 'reference = file:expected_${N}.npy' 'reference = file:expected_${BLOCK}.npy'; do
   key=${line%% *}

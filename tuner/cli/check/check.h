@@ -12,7 +12,7 @@ mt_status mt_check_files(const mt_space *space, const mt_device_facts *facts, mt
 mt_status mt_check_model(const mt_space *space, const mt_device_facts *facts, const size_t *points, size_t count, mt_error *err);
 /* Adds a sentence for each knob that headers break with; one a line. */
 void mt_check_taken_names(const mt_spec *spec, const mt_source *source, mt_strbuf *out);
-/* Adds a sentence for each argument that is surely of another type, one a line; those that *out has already are not added again. Nothing is said of templates, of types that a macro or typedef names,
+/* Adds a sentence for each argument that is surely of another type, or a struct whose members lie otherwise than the fields, one a line; those that *out has already are not added again. Nothing is said of templates, of types that a macro or typedef names,
  * of vectors and bytes, and of unsigned integers that hold the bits of something else. */
 mt_status mt_check_types(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_source *source, mt_strbuf *out, mt_error *err);
 /* Adds why none of [tune] defaults may run there (where there are none, or the default variant is the reference: the first variant's default point): the condition or the hardware's rule that the first of them breaks, with its numbers. Adds nothing where one may. */

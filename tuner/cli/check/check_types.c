@@ -1,31 +1,11 @@
 /* What `msda-tune check` refuses before compiling: arguments of another type than the kernel's declaration has. A GPU would read the same bytes as something else. */
-#include "tuner/cli/check/check.h"
+#include "tuner/cli/check/check_types_internal.h"
 
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/space/launch/plan.h"
-#include "tuner/space/points/env.h"
-#include "tuner/space/signature/fields.h"
-#include "tuner/space/source/declared.h"
 #include "tuner/space/spec/spec_scope.h"
-
-typedef struct checking {
-    const mt_spec *spec;
-    const mt_env *env;
-    const mt_source *source;
-    mt_declared declared;
-    mt_strbuf *out;
-} checking;
-
-/* A parameter of a kernel, or a field of one that is a struct. */
-typedef struct place {
-    const mt_launch *launch;
-    const mt_signature *of; /* the kernel, or the struct */
-    size_t index;
-    bool is_field;
-    const char *file;
-} place;
 
 static bool is_wide(mt_dtype dtype)
 {
@@ -48,11 +28,13 @@ static bool is_of_reference(const mt_launch *launch)
 }
 
 /* What the launch hands over: the reference's outputs may be wider. */
-static mt_status dtype_of(const checking *c, const mt_launch *launch, const mt_arg *arg, mt_dtype *dtype, bool *is_known, mt_error *err)
+mt_status mt_check_dtype(const mt_checking *c, const mt_launch *launch, const mt_arg *arg, mt_dtype *dtype, bool *is_known, mt_error *err)
 {
     char *text = NULL;
     mt_status st = MT_OK;
-    *is_known = false;
+    *is_known = arg->is_bits;
+    *dtype = arg->float_dtype;
+    if (arg->is_bits) return MT_OK;
     if (mt_scope_knobs_of_text(c->spec, arg->dtype_text)) return MT_OK;
     MT_TRY(mt_env_expand(c->env, arg->dtype_text, &text, err));
     *is_known = mt_dtype_from_name(text, dtype); /* else the launch's plan says it */
@@ -68,102 +50,53 @@ static const char *kind_of(const mt_arg *arg)
     return kinds[arg->kind];
 }
 
-static void add_once(const checking *c, const mt_strbuf *line)
+static void add_once(const mt_checking *c, const mt_strbuf *line)
 {
     if (!line->failed && !strstr(mt_strbuf_text(c->out), mt_strbuf_text(line))) mt_strbuf_add(c->out, mt_strbuf_text(line));
     c->out->failed = c->out->failed || line->failed;
 }
 
 /* "[arg a] is a scalar f32, but parameter 2 of scale is float *a (scale.cu)", and what was expected. */
-static void tell(const checking *c, const place *at, const mt_arg *arg, const char *expected)
+void mt_check_tell(const mt_checking *c, const mt_declared_place *at, const mt_arg *arg, const char *expected)
 {
     const mt_parameter *p = &at->of->parameters[at->index];
     mt_place named = mt_spec_place(c->spec, arg->line);
+    const char *dtype = arg->is_bits ? mt_dtype_name(arg->float_dtype) : arg->dtype_text;
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s%s%s, but %s %zu of %s is %s%s %s%s (%s)%s\n", named.path, named.line, arg->name, kind_of(arg), arg->dtype_text ? " " : "", arg->dtype_text ? arg->dtype_text : "",
+    mt_strbuf_addf(&line, "%s:%d: [arg %s] is %s%s%s, but %s %zu of %s is %s%s %s%s (%s)%s\n", named.path, named.line, arg->name, kind_of(arg), dtype ? " " : "", dtype ? dtype : "",
                    at->is_field ? "field" : "parameter", at->index + 1, at->of->name, p->is_const && p->pointers ? "const " : "", p->type, p->pointers ? "*" : "", p->name, at->file, expected);
     add_once(c, &line);
     mt_strbuf_free(&line);
+    (*c->told)++;
 }
 
-static void tell_type(const checking *c, const place *at, const mt_arg *arg, mt_dtype dtype)
+static void tell_type(const mt_checking *c, const mt_declared_place *at, const mt_arg *arg, mt_dtype dtype)
 {
     mt_strbuf expected = {0};
     if (!at->is_field && is_of_reference(at->launch) && mt_arg_is_output(arg) && mt_dtype_is_float(dtype))
         mt_strbuf_addf(&expected, ": expected double *%s, which the reference of a floating output writes%s", at->of->parameters[at->index].name,
                        arg->role == MT_ROLE_OUT ? ", or the output's own type or float" : ", or the output's own type");
-    tell(c, at, arg, mt_strbuf_text(&expected));
+    mt_check_tell(c, at, arg, mt_strbuf_text(&expected));
     mt_strbuf_free(&expected);
 }
 
-static mt_status check_argument(const checking *c, const place *at, size_t index, mt_error *err);
-
-/* Numbers and pointers, those of structs within it too. */
-static int64_t count_values(const mt_spec *spec, const mt_arg *arg)
-{
-    int64_t count = 0;
-    if (arg->kind != MT_ARG_STRUCT) return 1;
-    for (size_t i = 0; i < arg->member_count; i++) count += count_values(spec, &spec->args[arg->members[i]]);
-    return count;
-}
-
-/* The same of the source's fields; −1 where a type is not plain. */
-static int64_t count_field_values(const mt_signature *fields)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < fields->parameter_count; i++) {
-        const mt_parameter *field = &fields->parameters[i];
-        if (!field->dtype || field->elements < 1) return -1;
-        count += field->elements * (field->pointers ? 1 : field->lanes);
-    }
-    return count;
-}
-
-static void check_count(const checking *c, const place *at, const mt_arg *arg, const mt_signature *fields)
-{
-    int64_t own = count_values(c->spec, arg), theirs = count_field_values(fields);
-    mt_strbuf expected = {0};
-    if (theirs < 0 || own == theirs) return;
-    mt_strbuf_addf(&expected, ": it has %lld value%s, and the struct in the source %lld", (long long)own, own == 1 ? "" : "s", (long long)theirs);
-    tell(c, at, arg, mt_strbuf_text(&expected));
-    mt_strbuf_free(&expected);
-}
-
-/* Where the source names the fields plainly, and as many as there are members; of others the compiled code tells the size. */
-static mt_status check_fields(const checking *c, const place *at, const mt_arg *arg, mt_error *err)
-{
-    mt_signatures fields = {0};
-    mt_status st = MT_OK;
-    for (size_t i = 0; i < c->source->file_count && !fields.count && st == MT_OK; i++) st = mt_fields_read(c->source->files[i].text, at->of->parameters[at->index].type, &fields, err);
-    int64_t elements = 0;
-    if (st == MT_OK && fields.count) check_count(c, at, arg, &fields.items[0]);
-    for (size_t i = 0; fields.count && i < fields.items[0].parameter_count; i++) elements += fields.items[0].parameters[i].elements;
-    size_t member = 0;
-    for (size_t i = 0; st == MT_OK && elements == (int64_t)arg->member_count && i < fields.items[0].parameter_count; i++) {
-        place field = {at->launch, &fields.items[0], i, true, at->file};
-        for (int64_t k = 0; st == MT_OK && k < fields.items[0].parameters[i].elements; k++) st = check_argument(c, &field, arg->members[member++], err);
-    }
-    mt_signatures_free(&fields);
-    return st;
-}
-
-static mt_status check_argument(const checking *c, const place *at, size_t index, mt_error *err)
+mt_status mt_check_argument(const mt_checking *c, const mt_declared_place *at, size_t index, mt_error *err)
 {
     const mt_arg *arg = &c->spec->args[index];
     const mt_parameter *p = &at->of->parameters[at->index];
     mt_dtype declared, given;
-    bool is_known, is_tensor = arg->kind == MT_ARG_TENSOR;
+    bool is_known, is_tensor = arg->kind == MT_ARG_TENSOR, is_vector_field = at->is_field && !p->pointers; /* whose numbers come one by one */
     if (mt_is_texture(p->type)) {
-        tell(c, at, arg, ": " MT_NO_TEXTURES);
+        mt_check_tell(c, at, arg, ": " MT_NO_TEXTURES);
         return MT_OK;
     }
-    if (arg->kind == MT_ARG_STRUCT && !p->pointers) return check_fields(c, at, arg, err);
-    if (arg->kind == MT_ARG_TENSORMAP || p->lanes != 1 || !mt_declared_dtype(p, &declared)) return MT_OK;
+    if (arg->kind == MT_ARG_STRUCT && !p->pointers) return mt_check_fields(c, at, arg, err);
+    if (arg->kind == MT_ARG_TENSORMAP || (p->lanes != 1 && !is_vector_field) || !mt_declared_dtype(p, &declared)) return MT_OK;
     if (arg->kind == MT_ARG_STRUCT) {
-        tell(c, at, arg, "");
+        mt_check_tell(c, at, arg, "");
         return MT_OK;
     }
-    mt_status st = dtype_of(c, at->launch, arg, &given, &is_known, err);
+    mt_status st = mt_check_dtype(c, at->launch, arg, &given, &is_known, err);
     if (st != MT_OK || !is_known) return st;
     bool is_scalar_other = declared != given && (mt_dtype_is_float(declared) || mt_dtype_is_float(given));
     if (is_tensor != (p->pointers == 1) || (is_tensor ? is_other(declared, given) : is_scalar_other)) tell_type(c, at, arg, given);
@@ -171,19 +104,19 @@ static mt_status check_argument(const checking *c, const place *at, size_t index
 }
 
 /* Where the lists differ in length, the compiled code tells, and the types are those of other parameters. */
-static mt_status check_launch(const checking *c, const mt_launch *launch, const char *entry, mt_error *err)
+static mt_status check_launch(const mt_checking *c, const mt_launch *launch, const char *entry, mt_error *err)
 {
     const char *file = NULL;
     const mt_signature *kernel = entry ? mt_declared_kernel(&c->declared, entry, &file) : NULL;
     mt_status st = MT_OK;
     for (size_t i = 0; st == MT_OK && kernel && kernel->parameter_count == launch->arg_count && i < launch->arg_count; i++) {
-        place at = {launch, kernel, i, false, file};
-        st = check_argument(c, &at, launch->args[i], err);
+        mt_declared_place at = {launch, kernel, i, false, file};
+        st = mt_check_argument(c, &at, launch->args[i], err);
     }
     return st;
 }
 
-static mt_status check_launches(const checking *c, mt_error *err)
+static mt_status check_launches(const mt_checking *c, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < c->spec->launch_count; i++) {
@@ -202,7 +135,8 @@ mt_status mt_check_types(const mt_spec *spec, const mt_shape *shape, const mt_de
 {
     mt_status st;
     mt_env *env = NULL;
-    checking c = {.spec = spec, .source = source, .out = out};
+    size_t told = 0;
+    mt_checking c = {.spec = spec, .source = source, .out = out, .told = &told};
     MT_TRY(mt_env_create(spec, shape, facts, &env, err));
     c.env = env;
     MT_TRY(mt_declared_read(source, &c.declared, err));

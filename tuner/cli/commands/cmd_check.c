@@ -123,12 +123,14 @@ static mt_status check_before(checking *c, mt_error *err)
     c->idle = mt_idle_knobs(c->spec, &c->source);
     mt_idle_tell_unread(c->spec, c->idle, &text);
     mt_strbuf_add(&text, "\n");
+    mt_idle_tell(c->spec, mt_idle_reference_knobs(c->spec, &c->source), " of what is right, and reads_knobs makes a reference of each value", "the reference never", &text);
+    mt_strbuf_add(&text, "\n");
     mt_check_taken_names(c->spec, &c->source, &text);
     for (size_t i = 0; i < c->spec->shape_count; i++)
         if (is_wanted(c, &c->spec->shapes[i])) MT_TRY(mt_check_types(c->spec, &c->spec->shapes[i], &c->facts, &c->source, &types, err));
     tell_lines(c, &text, false);
     size_t wrong = tell_lines(c, &types, true);
-    if (wrong) st = MT_FAIL(err, MT_ERR_SPEC, "%s: %zu argument%s of another type than the kernel declares", c->space_path, wrong, wrong == 1 ? " is" : "s are");
+    if (wrong) st = MT_FAIL(err, MT_ERR_SPEC, "%s: %zu argument%s not what the kernel declares", c->space_path, wrong, wrong == 1 ? " is" : "s are");
 done:
     mt_strbuf_free(&text);
     mt_strbuf_free(&types);
@@ -425,7 +427,7 @@ const mt_command mt_cmd_check = {
             "known (devices.ini), and tells registers, spills and what failed. Exits 1 when something does not\n"
             "compile, 4 when no point is valid for that GPU. With --run the default variant and the reference run\n"
             "on the CPU instead: is the result right, and in bounds? A C++ compiler of the host is enough for\n"
-            "plain CUDA C++: no PTX, tensor maps or structs by value.\n\n"
+            "plain CUDA C++: no PTX and no tensor maps.\n\n"
             "  msda-tune check --space FILE.ini --gpu h100 --sample",
     .options = options,
     .values_size = sizeof(check_values),

@@ -16,7 +16,7 @@ typedef struct new_values {
 
 #define FIELD(name) offsetof(new_values, name)
 static const mt_option options[] = {
-    {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "which __global__ function, where the source has several"},
+    {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "which __global__ function, where the source has several; of overloads\n'scale(float *, int)'"},
     {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE", "the search space; default the source's name with .ini, where no such\nfile is; - is standard output"},
     {0},
 };
@@ -28,9 +28,13 @@ static mt_status choose(const mt_signatures *signatures, const char *path, const
     for (size_t i = 0; i < signatures->count; i++) {
         const mt_signature *kernel = &signatures->items[i];
         bool is_again = false;
-        for (size_t k = 0; k < i; k++) is_again = is_again || strcmp(signatures->items[k].entry, kernel->entry) == 0;
-        if (!is_again) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", kernel->entry);
-        if (!*chosen && (!name || strcmp(kernel->name, name) == 0 || strcmp(kernel->entry, name) == 0)) *chosen = kernel;
+        mt_strbuf entry = {0};
+        mt_strbuf_add(&entry, kernel->entry);
+        if (kernel->is_overload) mt_signature_add_parameters(kernel, false, &entry);
+        for (size_t k = 0; k < i; k++) is_again = is_again || (strcmp(signatures->items[k].entry, kernel->entry) == 0 && !kernel->is_overload);
+        if (!is_again) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", mt_strbuf_text(&entry));
+        if (!*chosen && (!name || strcmp(kernel->name, name) == 0 || strcmp(kernel->entry, name) == 0 || strcmp(mt_strbuf_text(&entry), name) == 0)) *chosen = kernel;
+        mt_strbuf_free(&entry);
     }
     mt_status st = MT_OK;
     if (signatures->count == 0) st = MT_FAIL(err, MT_ERR_SPEC, "%s: no __global__ function with a body (one that a macro declares is not seen): expected a CUDA source with the kernel", path);

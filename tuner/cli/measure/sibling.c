@@ -10,6 +10,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
+#include "tuner/base/stop_signals.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/session/session.h"
 
@@ -122,7 +123,7 @@ static void init_handles(mt_sibling *self)
 {
     int numbers[MT_STOP_SIGNALS_MAX];
     self->process.data = self;
-    self->signal_count = mt_session_stop_signals(numbers);
+    self->signal_count = mt_stop_signals(numbers);
     for (size_t i = 0; i < self->signal_count; i++) {
         uv_signal_init(self->loop, &self->signals[i]);
         self->signals[i].data = self;

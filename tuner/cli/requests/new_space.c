@@ -5,19 +5,22 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/texts.h"
 #include "tuner/cli/requests/new_knobs.h"
 #include "tuner/space/dtype.h"
+#include "tuner/space/source/declared.h"
 #include "tuner/space/signature/signature_constants.h"
 #include "tuner/space/signature/fields.h"
 #include "tuner/space/spec/spec.h"
 
-enum { NAME_SIZE = 64, MOST_SIZES = 16 };
+enum { NAME_SIZE = 64, MOST_SIZES = 16, MOST_POINTERS = 16 }; /* POINTERS: of an array in a struct */
 
 typedef struct writer {
     const mt_signature *kernel;
-    mt_parameter *parameters; size_t parameter_count; /* of the kernel, structs as their fields; names and types are the kernel's or its structs' */
+    mt_parameter *parameters; size_t parameter_count; /* of the kernel, structs as their fields; names and types are the kernel's, its structs' or `names`' */
     size_t *owners;                   /* per one of these: which parameter of the kernel it is, or is in */
     mt_signatures *structs;           /* per parameter of the kernel: its fields, or none */
+    mt_texts names;                   /* that are neither the kernel's nor its structs' */
     char sizes[MOST_SIZES][NAME_SIZE]; size_t size_count; /* shape values: the integer parameters, else N */
     mt_new_knobs knobs;
     mt_constants constants;           /* that need contents */
@@ -42,33 +45,78 @@ static bool is_struct(const mt_parameter *parameter)
     return !parameter->pointers && !parameter->dtype;
 }
 
-/* The type that a template is given: its default, or float. NULL: no parameter of a template is called so. */
-static const char *taken_type(const mt_signature *kernel, const char *type)
-{
-    for (size_t i = 0; i < kernel->take_count; i++)
-        if (kernel->takes[i].is_type && strcmp(kernel->takes[i].name, type) == 0) return kernel->takes[i].standard ? kernel->takes[i].standard : "float";
-    return NULL;
-}
-
 static void add_parameter(writer *w, size_t owner, const mt_parameter *parameter)
 {
-    const char *type = parameter->dtype ? NULL : taken_type(w->kernel, parameter->type);
+    const char *type = parameter->dtype ? NULL : mt_signature_taken_type(w->kernel, parameter->type);
     w->owners[w->parameter_count] = owner;
     mt_parameter *added = &w->parameters[w->parameter_count++];
     *added = *parameter;
     if (type) added->dtype = mt_signature_dtype(type, &added->lanes), added->is_alias = true;
 }
 
+/* Pointers in an array are arguments of their own. */
+static size_t count_arguments(const mt_parameter *field)
+{
+    return field->pointers && field->elements > 1 && field->elements <= MOST_POINTERS ? (size_t)field->elements : 1;
+}
+
+static mt_status rename_parameter(writer *w, mt_parameter *parameter, mt_strbuf *name, mt_error *err)
+{
+    mt_status st = mt_texts_take(&w->names, mt_strbuf_take(name), err);
+    if (st == MT_OK) parameter->name = w->names.items[w->names.count - 1];
+    return st;
+}
+
 /* A field's role is guessed by const alone: the body is not searched for fields. */
-static void add_fields(writer *w, size_t owner)
+static mt_status add_fields(writer *w, size_t owner, mt_error *err)
 {
     const mt_signature *fields = &w->structs[owner].items[0];
+    mt_status st = MT_OK;
     for (size_t i = 0; i < fields->parameter_count; i++) {
         mt_parameter field = fields->parameters[i];
+        size_t count = count_arguments(&field);
         field.is_read = field.is_const;
         field.is_written = field.pointers && !field.is_const;
-        add_parameter(w, owner, &field);
+        for (size_t k = 0; st == MT_OK && k < count; k++) {
+            mt_strbuf name = {0};
+            add_parameter(w, owner, &field);
+            if (count == 1) continue;
+            mt_strbuf_addf(&name, "%s_%zu", field.name, k);
+            st = rename_parameter(w, &w->parameters[w->parameter_count - 1], &name, err);
+        }
     }
+    return st;
+}
+
+/* Another argument's, or a struct's that is one. */
+static bool is_name_taken(const writer *w, size_t of)
+{
+    const char *name = w->parameters[of].name;
+    for (size_t i = 0; i < w->parameter_count; i++)
+        if (i != of && strcmp(w->parameters[i].name, name) == 0) return true;
+    for (size_t i = 0; i < w->kernel->parameter_count; i++)
+        if (w->structs[i].count && strcmp(w->kernel->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Fields of one name, in two structs or beside a parameter of the kernel, get that of their struct in front. */
+static mt_status name_fields(writer *w, mt_error *err)
+{
+    mt_status st = MT_OK;
+    bool *is_taken = mt_alloc(w->parameter_count + 1, sizeof *is_taken);
+    if (!is_taken) return mt_no_memory("new", err);
+    for (size_t i = 0; i < w->parameter_count; i++) is_taken[i] = w->structs[w->owners[i]].count && is_name_taken(w, i);
+    for (size_t i = 0; st == MT_OK && i < w->parameter_count; i++) {
+        const char *owner = w->kernel->parameters[w->owners[i]].name;
+        while (st == MT_OK && is_taken[i]) {
+            mt_strbuf name = {0};
+            mt_strbuf_addf(&name, "%s_%s", owner, w->parameters[i].name);
+            st = rename_parameter(w, &w->parameters[i], &name, err);
+            is_taken[i] = is_name_taken(w, i);
+        }
+    }
+    mt_free(is_taken);
+    return st;
 }
 
 /* Structs whose fields the source names plainly become their fields; check() refuses others. */
@@ -83,15 +131,16 @@ static mt_status find_parameters(writer *w, const char *source, const char *othe
         const mt_parameter *parameter = &kernel->parameters[i];
         if (is_struct(parameter)) MT_TRY(mt_fields_read(source, parameter->type, &w->structs[i], err));
         if (is_struct(parameter) && !w->structs[i].count) MT_TRY(mt_fields_read(others, parameter->type, &w->structs[i], err));
-        if (w->structs[i].count) most += w->structs[i].items[0].parameter_count;
+        for (size_t k = 0; w->structs[i].count && k < w->structs[i].items[0].parameter_count; k++) most += count_arguments(&w->structs[i].items[0].parameters[k]);
     }
     w->parameters = mt_alloc(most + 1, sizeof *w->parameters);
     w->owners = mt_alloc(most + 1, sizeof *w->owners);
     if (!w->parameters || !w->owners) return mt_no_memory("new", err);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
-        if (w->structs[i].count) add_fields(w, i);
+        if (w->structs[i].count) MT_TRY(add_fields(w, i, err));
         else add_parameter(w, i, &kernel->parameters[i]);
     }
+    st = name_fields(w, err);
 done:
     return st;
 }
@@ -214,7 +263,7 @@ static void write_vector(const writer *w, const mt_parameter *parameter)
 {
     mt_dtype dtype = MT_F32;
     mt_strbuf_addf(w->out, "%s = struct %s[%d](1)", parameter->name, parameter->dtype, parameter->lanes);
-    if (mt_dtype_from_name(parameter->dtype, &dtype) && parameter->lanes != 3) mt_strbuf_addf(w->out, " align %zu", mt_dtype_bytes(dtype) * (size_t)parameter->lanes);
+    if (mt_dtype_from_name(parameter->dtype, &dtype) && parameter->lanes != 3) mt_strbuf_addf(w->out, " align %llu", (unsigned long long)mt_declared_align(parameter, dtype));
     mt_strbuf_add(w->out, " ; guess: its values\n");
 }
 
@@ -246,6 +295,7 @@ static void write_structs(const writer *w, mt_strbuf *args)
         }
         mt_strbuf_addf(w->out, "%s = struct ", w->kernel->parameters[owner].name);
         i = add_owned(w, i, &size, w->out);
+        if (w->structs[owner].items[0].align) mt_strbuf_addf(w->out, " align %lld", (long long)w->structs[owner].items[0].align);
         mt_strbuf_add(w->out, " ; guess: what is no size is 1, a pointer to const is read alone, another one written alone\n");
         mt_strbuf_add(args, w->kernel->parameters[owner].name);
     }
@@ -280,7 +330,8 @@ static mt_status check(const writer *w, mt_error *err)
         const mt_parameter *parameter = &w->parameters[i];
         if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
             return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s: %s", kernel->name, parameter->name, parameter->type, MT_NO_TEXTURES);
-        if (parameter->pointers > 1 || !parameter->dtype || (w->structs[w->owners[i]].count && parameter->elements == 0))
+        bool is_field = w->structs[w->owners[i]].count, is_long = parameter->pointers && parameter->elements > MOST_POINTERS;
+        if (parameter->pointers > 1 || !parameter->dtype || (is_field && (parameter->elements == 0 || is_long)))
             return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s%s: expected a number, a pointer to numbers (float, int, __half, float4, …), or a struct of such fields; write what else it is into the search space by hand, or call it from an extern \"C\" __global__ function that has such parameters",
                            kernel->name, parameter->name, parameter->type, parameter->pointers > 1 ? " **" : parameter->pointers ? " *" : "");
         has_output = has_output || (parameter->pointers && parameter->is_written);
@@ -297,12 +348,15 @@ static void write_kernel(const writer *w, const char *path)
     write_shape(w);
     mt_strbuf_addf(w->out, "\n[algorithm %s]\n", kernel->name);
     if (kernel->take_count) mt_strbuf_add(w->out, "; Guess: what the template takes. A type may be a shape value or a knob, too: ${TYPE}.\n");
-    if (kernel->take_count || strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s%s", kernel->entry, kernel->take_count ? "" : "\n");
+    if (kernel->take_count || kernel->is_overload || strcmp(kernel->entry, kernel->name) != 0) mt_strbuf_addf(w->out, "entry = %s", kernel->entry);
+    else return;
     for (size_t i = 0; i < kernel->take_count; i++) {
         const mt_template_parameter *take = &kernel->takes[i];
-        mt_strbuf_addf(w->out, take->is_type ? "%s%s" : "%s${" MT_NEW_TAKES "%s}", i ? ", " : "<", take->is_type ? taken_type(kernel, take->name) : take->name);
+        mt_strbuf_addf(w->out, take->is_type ? "%s%s" : "%s${" MT_NEW_TAKES "%s}", i ? ", " : "<", take->is_type ? mt_signature_taken_type(kernel, take->name) : take->name);
     }
-    if (kernel->take_count) mt_strbuf_add(w->out, ">\n");
+    if (kernel->take_count) mt_strbuf_add(w->out, ">");
+    if (kernel->is_overload) mt_signature_add_parameters(kernel, true, w->out);
+    mt_strbuf_add(w->out, "\n");
 }
 
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)
@@ -326,6 +380,7 @@ done:
     mt_free(w.structs);
     mt_free(w.parameters);
     mt_free(w.owners);
+    mt_texts_free(&w.names);
     mt_strbuf_free(&args);
     mt_strbuf_free(&w.knobs.params);
     mt_free(w.constants.items);

@@ -29,7 +29,7 @@ void __asan_poison_memory_region(const volatile void *address, size_t size);
 void __asan_unpoison_memory_region(const volatile void *address, size_t size);
 void *__asan_get_report_address(void);
 int __asan_get_report_access_type(void);
-size_t __asan_get_report_access_size(void);
+const char *__asan_get_report_description(void);
 }
 #endif
 
@@ -47,6 +47,11 @@ constexpr int warpSize = 32;
 namespace mt_cpu {
 
 enum { STACK_BYTES = 256 << 10, SHARED_BYTES = 256 << 10, WARP = 32, VALUE_BYTES = 32 };
+#if MT_CPU_ASAN
+enum { GAP_BYTES = 8 << 20 }; // on both sides of a buffer, which nobody may touch: what lies that far off is still known to be the buffer's
+#else
+enum { GAP_BYTES = 0 };
+#endif
 enum waiting { READY, AT_BLOCK, AT_WARP, ENDED };
 
 struct place {
@@ -85,7 +90,9 @@ inline size_t dynamic_bytes;
 inline const char *kernel = ""; // that runs; "" = none
 inline unsigned long long threads_run;
 
-// The last word: KIND and a text in the file `end`, for the tool.
+inline char lost_read[400]; // of the first lane that was shown something by none: "" = none did
+
+// The last word: KIND and a text in the file `end`, for the tool; then, in a line of its own, what may be the reason of a wrong result.
 [[noreturn]] inline void finish(const char *kind, const char *format, ...)
 {
     FILE *out = fopen("end", "w");
@@ -95,6 +102,7 @@ inline unsigned long long threads_run;
         fprintf(out, "%s\n", kind);
         vfprintf(out, format, list);
         va_end(list);
+        fprintf(out, "\n%s", lost_read);
         fclose(out);
     }
     fflush(stdout);
@@ -116,6 +124,12 @@ inline void add_thread(char *text, size_t size, const uint3 &thread)
 // By jumps: swapcontext asks the kernel, and under the sanitizer it clears the marks of the whole stack, each time.
 #define MT_CPU_SWITCH __attribute__((noinline, no_sanitize_address))
 
+// Functions of their own: where a jump follows the place to come back to in one function, and nothing behind it, gcc comes back in front of the jump.
+MT_CPU_SWITCH inline void jump_out()
+{
+    __builtin_longjmp(scheduler_jump, 1);
+}
+
 MT_CPU_SWITCH inline void leave()
 {
     fiber &own = fibers[current];
@@ -123,7 +137,8 @@ MT_CPU_SWITCH inline void leave()
     void *volatile save = nullptr;
     __sanitizer_start_switch_fiber((void **)&save, scheduler_bottom, scheduler_size);
 #endif
-    if (__builtin_setjmp(own.jump) == 0) __builtin_longjmp(scheduler_jump, 1);
+    if (__builtin_setjmp(own.jump) == 0) jump_out();
+    asm volatile("" ::: "memory");
 #if MT_CPU_ASAN
     __sanitizer_finish_switch_fiber(save, &scheduler_bottom, &scheduler_size);
 #endif
@@ -210,19 +225,24 @@ inline bool release_lanes(size_t which)
     return true;
 }
 
+// All threads of the block that have not ended: a GPU counts one that has as arrived.
 inline bool release_block()
 {
-    for (size_t i = 0; i < live; i++)
-        if (fibers[i].state != AT_BLOCK) return false;
+    const fiber *first = nullptr;
+    for (size_t i = 0; i < live; i++) {
+        if (fibers[i].state != AT_BLOCK && fibers[i].state != ENDED) return false;
+        if (fibers[i].state == AT_BLOCK && !first) first = &fibers[i];
+    }
     votes[0] = 0, votes[1] = 1, votes[2] = 0;
     for (size_t i = 0; i < live; i++) {
-        if (!same_place(fibers[0], fibers[i])) tell_divergence(fibers[0], fibers[i]);
+        if (fibers[i].state == ENDED) continue;
+        if (!same_place(*first, fibers[i])) tell_divergence(*first, fibers[i]);
         votes[0] += fibers[i].vote != 0;
         votes[1] &= fibers[i].vote != 0;
         votes[2] |= fibers[i].vote != 0;
         fibers[i].state = READY;
     }
-    return true;
+    return first != nullptr;
 }
 
 // False: all have ended.
@@ -297,28 +317,42 @@ inline void run_grid(const char *name, dim3 grid, dim3 block, size_t shared)
     kernel = "";
 }
 
+struct argument {
+    void *data;
+    size_t bytes; // of a struct; else 0
+    argument(void *data, size_t bytes = 0) : data(data), bytes(bytes) {}
+};
+
 // A kernel with its arguments by their addresses, as the driver takes them.
-template <typename... A, size_t... I> void call(void (*function)(A...), void **arguments, std::index_sequence<I...>)
+template <typename... A, size_t... I> void call(void (*function)(A...), argument *arguments, std::index_sequence<I...>)
 {
-    function(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I]...);
+    function(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I].data...);
 }
 
-template <typename... A> void launch(const char *name, void (*function)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::vector<void *> arguments)
+template <typename... A> void launch(const char *name, void (*function)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::vector<argument> arguments)
 {
+    const size_t sizes[] = {sizeof(std::remove_reference_t<A>)..., 0};
     if (arguments.size() != sizeof...(A)) finish("failed", "%s takes %zu arguments, and its launch lists %zu", name, sizeof...(A), arguments.size());
+    for (size_t i = 0; i < arguments.size(); i++)
+        if (arguments[i].bytes && arguments[i].bytes != sizes[i]) finish("failed", "%s: parameter %zu has %zu bytes, and its struct %zu", name, i + 1, sizes[i], arguments[i].bytes);
     body = [&] { call(function, arguments.data(), std::index_sequence_for<A...>()); };
     for (unsigned i = 0; i < repeat; i++) run_grid(name, grid, block, shared);
 }
 
 // ---- arguments ----
 
+// Of zeros.
 inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes)
 {
-    void *data = nullptr;
-    if (posix_memalign(&data, 256, bytes ? bytes : 1) != 0) finish("failed", "no memory for %s, %zu bytes", name, bytes);
-    memset(data, 0, bytes);
-    buffers.push_back({name, (char *)data, bytes, element_bytes});
-    return (char *)data;
+    void *memory = mmap(nullptr, bytes + 1 + 2 * GAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) finish("failed", "no memory for %s, %zu bytes", name, bytes);
+    char *data = (char *)memory + GAP_BYTES;
+#if MT_CPU_ASAN
+    __asan_poison_memory_region(memory, GAP_BYTES);
+    __asan_poison_memory_region(data + bytes, GAP_BYTES);
+#endif
+    buffers.push_back({name, data, bytes, element_bytes});
+    return data;
 }
 
 // What a kernel declares as __shared__: of one type for each place, and instance of a template.
@@ -360,8 +394,9 @@ inline void on_error()
 #if MT_CPU_ASAN
     const char *address = (const char *)__asan_get_report_address(), *verb = !address ? "touches" : __asan_get_report_access_type() ? "writes" : "reads"; // of a signal no more is known
     char who[120] = "", where[200] = "memory that is no argument's";
+    bool is_access = strcmp(__asan_get_report_description(), "signal") != 0 && strcmp(__asan_get_report_description(), "stack-overflow") != 0;
     if (*kernel) add_thread(who, sizeof who, threadIdx);
-    size_t nearest = (size_t)64 << 10;
+    size_t nearest = GAP_BYTES;
     for (const buffer &one : buffers) {
         size_t distance = address < one.data ? one.data - address : address >= one.data + one.bytes ? address - (one.data + one.bytes) : 0;
         if (distance > nearest) continue;
@@ -372,7 +407,9 @@ inline void on_error()
     if (address >= dynamic_shared && address < dynamic_shared + SHARED_BYTES)
         snprintf(where, sizeof where, "dynamic shared memory at byte %td, of which the launch gives %zu", address - dynamic_shared, dynamic_bytes);
     FILE *out = fopen("end", "w");
-    if (out) fprintf(out, "out_of_bounds\n%s: %s %s %s", *kernel ? kernel : "the tool", who, verb, where), fclose(out);
+    if (out && is_access) fprintf(out, "out_of_bounds\n%s: %s %s %s\n%s", *kernel ? kernel : "the tool", who, verb, where, lost_read);
+    else if (out) fprintf(out, "failed\n%s: %s\n%s", *kernel ? kernel : "the tool", who, lost_read); // the tool reads the sanitizer's report
+    if (out) fclose(out);
     fflush(stdout);
 #endif
 }

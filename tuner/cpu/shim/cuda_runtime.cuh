@@ -85,7 +85,28 @@ inline void __nanosleep(unsigned) {}
 
 inline int mt_lane() { return int(mt_cpu::current % mt_cpu::WARP); }
 
-// All lanes of the mask show a value; the visitor sees those of the lanes that are there.
+inline unsigned mt_lanes_there(unsigned mask)
+{
+    unsigned there = 0;
+    size_t first = mt_cpu::current / 32 * 32;
+    for (unsigned lane = 0; lane < 32 && first + lane < mt_cpu::live; lane++)
+        if (mt_cpu::fibers[first + lane].state != mt_cpu::ENDED) there |= 1u << lane;
+    return there & mask;
+}
+
+// A GPU gives anything for a lane that shows nothing: here it is a value that no result is right with, and the first is noted for the tool to tell with it.
+template <typename T> T mt_lost(int lane, const char *what, mt_cpu::place where)
+{
+    T value;
+    memset((void *)&value, 0x7f, sizeof value);
+    char who[120];
+    mt_cpu::add_thread(who, sizeof who, threadIdx);
+    if (!*mt_cpu::lost_read)
+        snprintf(mt_cpu::lost_read, sizeof mt_cpu::lost_read, "%s:%d: %s of %s asks lane %d, which has ended, is not in its mask or does not exist, so that a GPU gives anything", where.file, where.line, what, who, lane);
+    return value;
+}
+
+// All lanes of the mask show a value; the visitor sees those of the lanes that are there, by their number, and which these are.
 template <typename T, typename VISIT> auto mt_exchange(unsigned mask, T value, const char *what, mt_cpu::place where, VISIT visit)
 {
     using namespace mt_cpu;
@@ -93,19 +114,21 @@ template <typename T, typename VISIT> auto mt_exchange(unsigned mask, T value, c
     unsigned char(*shown)[VALUE_BYTES] = values[current / WARP];
     memcpy(shown[current % WARP], &value, sizeof value);
     wait_for(AT_WARP, mask, what, where);
+    unsigned there = mt_lanes_there(mask); // now that all have come who do
     auto at = [&](int lane) {
         T other;
+        if (!(there >> (lane & 31) & 1)) return mt_lost<T>(lane & 31, what, where);
         memcpy(&other, shown[lane & 31], sizeof other);
         return other;
     };
-    auto result = visit(at);
+    auto result = visit(at, there);
     wait_for(AT_WARP, mask, what, where); // nobody shows another value before all have looked
     return result;
 }
 template <typename T> T mt_shuffle(unsigned mask, T value, int source, int lowest, int highest, const char *what, mt_cpu::place where)
 {
     int lane = source < lowest || source > highest ? mt_lane() : source;
-    return mt_exchange(mask, value, what, where, [&](auto at) { return at(lane); });
+    return mt_exchange(mask, value, what, where, [&](auto at, unsigned) { return at(lane); });
 }
 template <typename T> T __shfl_sync(unsigned mask, T value, int source, int width = 32, MT_HERE)
 {
@@ -127,18 +150,9 @@ template <typename T> T __shfl_down_sync(unsigned mask, T value, unsigned lanes,
     int last = mt_lane() | (width - 1);
     return mt_shuffle(mask, value, mt_lane() + int(lanes), 0, last, "__shfl_down_sync()", MT_PLACE);
 }
-inline unsigned mt_lanes_there(unsigned mask)
-{
-    unsigned there = 0;
-    size_t first = mt_cpu::current / 32 * 32;
-    for (unsigned lane = 0; lane < 32 && first + lane < mt_cpu::live; lane++)
-        if (mt_cpu::fibers[first + lane].state != mt_cpu::ENDED) there |= 1u << lane;
-    return there & mask;
-}
 template <typename T, typename COMBINE> T mt_reduce(unsigned mask, T value, const char *what, mt_cpu::place where, COMBINE combine)
 {
-    unsigned there = mt_lanes_there(mask);
-    return mt_exchange(mask, value, what, where, [&](auto at) {
+    return mt_exchange(mask, value, what, where, [&](auto at, unsigned there) {
         int lane = __builtin_ctz(there);
         T result = at(lane);
         while (++lane < 32)
@@ -154,8 +168,7 @@ inline int __any_sync(unsigned mask, int vote, MT_HERE) { return __ballot_sync(m
 inline int __all_sync(unsigned mask, int vote, MT_HERE) { return __ballot_sync(mask, !vote, file, line) == 0; }
 template <typename T> unsigned __match_any_sync(unsigned mask, T value, MT_HERE)
 {
-    unsigned there = mt_lanes_there(mask);
-    return mt_exchange(mask, value, "__match_any_sync()", MT_PLACE, [&](auto at) {
+    return mt_exchange(mask, value, "__match_any_sync()", MT_PLACE, [&](auto at, unsigned there) {
         unsigned same = 0;
         for (int lane = 0; lane < 32; lane++)
             if (there >> lane & 1 && at(lane) == value) same |= 1u << lane;

@@ -1,8 +1,19 @@
 // The tool's own kernels (tuner/gpu/support.cu) on the CPU, each as one thread that strides over everything: the inputs and comparisons are those of the GPU.
 #include "small_float.h"
+
+#include <assert.h>
+
 #define MT_CPU 1
 #define __shared__ static
 #include "support.cu"
+
+// What assert() calls, in the place of the library's, which ends the program without a word for the tool.
+extern "C" void __assert_fail(const char *condition, const char *file, unsigned line, const char *function) noexcept
+{
+    char who[120];
+    mt_cpu::add_thread(who, sizeof who, threadIdx);
+    mt_cpu::finish("failed", "%s:%u: assert(%s) of %s does not hold for %s", file, line, condition, function, who);
+}
 
 static void one_thread()
 {

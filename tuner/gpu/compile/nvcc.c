@@ -133,8 +133,10 @@ static mt_status ask_version(mt_nvcc *nvcc, mt_strbuf *identity, mt_error *err)
     const char *release = strstr(answer, "release ");
     if (release && sscanf(release, "release %d.%d", &major, &minor) == 2 && major > 0 && major < 1000) nvcc->version = 1000 * (int64_t)major + 10 * (int64_t)minor;
     if (nvcc->version < OLDEST) {
+        const char *line = release ? release : answer;
+        while (line > answer && line[-1] != '\n') line--;
         mt_text_defuse(answer, strlen(answer));
-        st = MT_FAIL(err, MT_ERR_COMPILE, "%s --version says %s%.200s; expected nvcc of CUDA 12.0 or newer", nvcc->path, *answer ? "" : "nothing", answer);
+        st = MT_FAIL(err, MT_ERR_COMPILE, "%s is no nvcc of CUDA 12.0 or newer, which [kernel] compiler = nvcc needs: its --version says `%.*s`", nvcc->path, (int)(strcspn(line, "\n") < 200 ? strcspn(line, "\n") : 200), line);
     }
     mt_strbuf_add(identity, answer);
     mt_free(answer);

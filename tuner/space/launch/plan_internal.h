@@ -1,4 +1,4 @@
-/* Between plan.c (launches), plan_arg.c (arguments) and plan_scalar.c. */
+/* Between plan.c (launches) and plan_arg.c (arguments). */
 #pragma once
 
 #include "tuner/space/launch/plan.h"
@@ -16,6 +16,3 @@ mt_status mt_planner_refuse(mt_planner *planner, const char *format, ...) __attr
 mt_status mt_planner_int(mt_planner *planner, const mt_expr *expr, int64_t *value);
 /* Fills plan->args[arg], whose `kind` is set. */
 mt_status mt_planner_arg(mt_planner *planner, size_t arg);
-/* Little-endian bytes of a number in a dtype; false when it does not fit. */
-bool mt_scalar_from_int(mt_dtype dtype, int64_t value, unsigned char bytes[8]);
-bool mt_scalar_from_double(mt_dtype dtype, double value, unsigned char bytes[8]);

@@ -1,5 +1,6 @@
 #include "tuner/space/signature/fields.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -9,23 +10,52 @@
 
 enum { MOST_WORDS = 16 };
 
-/* Behind the bracket that opens the fields of `struct type {` or `typedef struct … { … } type;`. NULL: there is none. */
-static const char *find_body(const char *code, const char *type)
+/* "__align__(16)", "alignas(16)": *at stands behind the word. False: it says something else of how fields lie. */
+static bool read_attribute(const char *source, mt_code_word word, const char **at, int64_t *align)
 {
-    for (const char *at = code;;) {
+    bool is_align = mt_code_is(word, "__align__") || mt_code_is(word, "alignas");
+    const char *look = *at;
+    if (!is_align) return !mt_code_is(word, "__attribute__");
+    mt_code_next(at);
+    mt_code_skip(at, '(', ')');
+    mt_code_next(&look);
+    mt_code_word number = mt_code_next(&look);
+    int64_t bytes = mt_code_is_name(number) ? mt_constant_number(source, number) : strtoll(number.at, NULL, 10);
+    *align = bytes;
+    return mt_code_is(mt_code_next(&look), ")") && bytes > 0 && (bytes & (bytes - 1)) == 0;
+}
+
+/* Behind the bracket that opens the fields of `struct type {` or `typedef struct … { … } type;`, looked for from *from on, which comes behind it. NULL: there is none. */
+static const char *find_body(const char *source, const char **from, const char *type, int64_t *align, bool *is_plain)
+{
+    for (const char *at = *from;;) {
         mt_code_word word = mt_code_next(&at), named = {0};
         if (!word.length) return NULL;
         if (!mt_code_is(word, "struct")) continue;
         const char *look = at;
+        bool is_known = true;
+        *align = 0;
         while ((word = mt_code_next(&look)).length && !strchr("{;,)=*&:", *word.at)) {
             if (*word.at == '(') mt_code_skip(&look, '(', ')');
+            else if (mt_code_is(word, "__align__") || mt_code_is(word, "alignas") || mt_code_is(word, "__attribute__")) is_known = read_attribute(source, word, &look, align) && is_known;
             else if (mt_code_is_name(word)) named = word;
         }
         if (!mt_code_is(word, "{")) continue;
         const char *body = look, *behind = look;
         mt_code_skip(&behind, '{', '}');
-        if ((named.length && mt_code_is(named, type)) || mt_code_is(mt_code_next(&behind), type)) return body;
+        *from = behind;
+        word = mt_code_next(&behind);
+        *is_plain = is_known && !mt_code_is(word, "__attribute__") && !mt_code_is(word, "__align__");
+        if ((named.length && mt_code_is(named, type)) || mt_code_is(word, type)) return body;
     }
+}
+
+/* Directives among the fields: whether they are there can't be told. */
+static bool has_directives(const char *source, const char *code, const char *from, const char *to)
+{
+    for (const char *at = from; at < to; at++)
+        if (*at == ' ' && source[at - code] == '#') return true;
+    return false;
 }
 
 static mt_status add_field(const char *source, const mt_code_word *base, size_t base_count, bool is_const, mt_code_word name, int pointers, const char *behind, mt_signature *fields, mt_error *err)
@@ -81,19 +111,25 @@ static mt_status read_declaration(const char *source, const char **at, mt_signat
 mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fields, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *code = mt_code_bare(source);
+    char *code = mt_code_bare(source), *uncommented = mt_code_uncommented(source);
+    const char *within = strrchr(type, ':'), *from = code, *rest;
+    int64_t align = 0, ignored;
+    bool is_plain = true, is_other;
+    mt_signature *all = NULL;
     *fields = (mt_signatures){0};
-    if (!code) return mt_no_memory("fields", err);
-    const char *at = find_body(code, type);
-    mt_signature *all = at ? MT_APPEND(fields->items, fields->count, fields->capacity) : NULL;
-    bool is_plain = true;
-    if (all) *all = (mt_signature){.name = mt_strdup(type)};
-    else if (at) st = mt_no_memory("fields", err);
+    if (!code || !uncommented) st = mt_no_memory("fields", err);
+    if (within) type = within + 1;
+    const char *at = st == MT_OK ? find_body(source, &from, type, &align, &is_plain) : NULL;
+    rest = from;
+    if (at) is_plain = is_plain && !find_body(source, &rest, type, &ignored, &is_other) && !has_directives(uncommented, code, at, from) && !strstr(uncommented, "pragma pack");
+    if (at && is_plain && !(all = MT_APPEND(fields->items, fields->count, fields->capacity))) st = mt_no_memory("fields", err);
+    if (all) *all = (mt_signature){.name = mt_strdup(type), .align = align};
     for (const char *look = at; all && st == MT_OK && is_plain; look = at) {
         if (mt_code_is(mt_code_next(&look), "}")) break;
         st = read_declaration(source, &at, all, &is_plain, err);
     }
     if (all && (!is_plain || !all->parameter_count)) mt_signatures_free(fields);
     mt_free(code);
+    mt_free(uncommented);
     return st;
 }

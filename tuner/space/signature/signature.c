@@ -411,6 +411,77 @@ done:
     return st;
 }
 
+/* Behind `__global__`: where the kernel's body ends, and its name. NULL: it has none here, or there are conditions in it, under which brackets need not fit. */
+static char *find_end(char *at, mt_code_word *name)
+{
+    const char *look = at;
+    mt_code_word word;
+    while ((word = mt_code_next(&look)).length && !strchr("({;}", *word.at)) {
+        if (is_attribute(word)) {
+            word = mt_code_next(&look);
+            if (*word.at == '(') mt_code_skip(&look, '(', ')');
+        } else if (mt_code_is_name(word)) *name = word;
+    }
+    if (!mt_code_is(word, "(")) return NULL;
+    mt_code_skip(&look, '(', ')');
+    if (!mt_code_is(mt_code_next(&look), "{")) return NULL;
+    mt_code_skip(&look, '{', '}');
+    for (const char *line = at; (line = memchr(line, '#', (size_t)(look - line))) != NULL; line++)
+        if (strncmp(line + 1 + strspn(line + 1, " \t"), "el", 2) == 0) return NULL;
+    return at + (look - at);
+}
+
+char *mt_signature_source_of(const char *source, const char *name)
+{
+    char *code = mt_code_uncommented(source);
+    const char *at = code;
+    for (mt_code_word word; code && (word = mt_code_next(&at)).length;) {
+        mt_code_word called = {0};
+        char *from = code + (at - code), *to = mt_code_is(word, "__global__") ? find_end(from, &called) : NULL;
+        if (!to) continue;
+        if (!mt_code_is(called, name)) memset(from, ' ', (size_t)(to - from));
+        at = to;
+    }
+    return code;
+}
+
+const char *mt_signature_taken_type(const mt_signature *signature, const char *type)
+{
+    for (size_t i = 0; i < signature->take_count; i++)
+        if (signature->takes[i].is_type && strcmp(signature->takes[i].name, type) == 0) return signature->takes[i].standard ? signature->takes[i].standard : "float";
+    return NULL;
+}
+
+void mt_signature_add_parameters(const mt_signature *signature, bool is_taken, mt_strbuf *out)
+{
+    for (size_t i = 0; i < signature->parameter_count; i++) {
+        const mt_parameter *parameter = &signature->parameters[i];
+        const char *taken = is_taken ? mt_signature_taken_type(signature, parameter->type) : NULL;
+        mt_strbuf_addf(out, "%s%s%s%s", i ? ", " : "(", parameter->is_const && parameter->pointers ? "const " : "", taken ? taken : parameter->type, parameter->pointers ? " " : "");
+        for (int k = 0; k < parameter->pointers; k++) mt_strbuf_add_char(out, '*');
+    }
+    mt_strbuf_add(out, signature->parameter_count ? ")" : "()");
+}
+
+static mt_status find_overloads(mt_signatures *signatures, mt_error *err)
+{
+    bool has_failed = false;
+    for (size_t i = 0; i < signatures->count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            mt_signature *one = &signatures->items[k], *other = &signatures->items[i];
+            mt_strbuf first = {0}, second = {0};
+            if (strcmp(one->entry, other->entry) != 0) continue;
+            mt_signature_add_parameters(one, false, &first);
+            mt_signature_add_parameters(other, false, &second);
+            has_failed = has_failed || first.failed || second.failed;
+            if (strcmp(mt_strbuf_text(&first), mt_strbuf_text(&second)) != 0) one->is_overload = other->is_overload = true;
+            mt_strbuf_free(&first);
+            mt_strbuf_free(&second);
+        }
+    }
+    return has_failed ? mt_no_memory("signature", err) : MT_OK;
+}
+
 static void open_bracket(reader *r, scope kind)
 {
     if (r->depth < DEEPEST) r->scopes[r->depth] = kind;
@@ -449,6 +520,7 @@ mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_e
         }
     }
     if (st == MT_OK && r.path.text.failed) st = mt_no_memory("signature", err);
+    if (st == MT_OK) st = find_overloads(signatures, err);
     mt_strbuf_free(&r.path.text);
     mt_free(code);
     return st;

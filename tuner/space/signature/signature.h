@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tuner/base/status.h"
+#include "tuner/base/strbuf.h"
 
 typedef struct mt_parameter {
     char *name;
@@ -34,6 +35,7 @@ typedef struct mt_signature {
     char *entry;          /* with its namespaces, of which unnamed ones have no name: "ns::scale" */
     char *symbol;         /* its name in compiled code; NULL = only the compiler can tell */
     bool is_template;
+    bool is_overload;     /* the source has another of this entry with other parameters */
     mt_template_parameter *takes; size_t take_count, take_capacity;
     bool has_rows, has_planes; /* the body asks for threadIdx.y or blockIdx.y, for their z */
     bool has_dynamic_smem; /* … and for extern __shared__ memory */
@@ -41,6 +43,7 @@ typedef struct mt_signature {
     bool asks_block;       /* the body reads blockDim */
     bool has_grid_barrier; /* blocks wait for each other: this_grid() of cooperative groups */
     char *steps[3];        /* in which the body counts blockIdx.x, .y, .z: "TILE" of blockIdx.x * TILE; NULL: it does not, or by blockDim */
+    int64_t align;         /* of a struct: the bytes that its declaration asks for; 0: as its fields do */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
 } mt_signature;
 
@@ -52,8 +55,16 @@ typedef struct mt_signatures {
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err);
 void mt_signatures_free(mt_signatures *signatures);
 
+/* What of a source a kernel may read: without comments, and without the other kernels, whose names are not `name` (without namespaces). What conditions choose from stays; mt_free. NULL: no memory. */
+char *mt_signature_source_of(const char *source, const char *name);
+
 /* What search spaces call a type, "f32" of float4, with *lanes = 4; NULL: not one of them, *lanes = 1. */
 const char *mt_signature_dtype(const char *type, int *lanes);
+
+/* The type that a template is given at first: its default, or float. NULL: none of its parameters is a type called so. */
+const char *mt_signature_taken_type(const mt_signature *signature, const char *type);
+/* "(const float *, int)", as an entry has them to choose among overloads; is_taken: with the types that a template is given at first. */
+void mt_signature_add_parameters(const mt_signature *signature, bool is_taken, mt_strbuf *out);
 
 /* The function's name in compiled code, by the Itanium C++ ABI; mt_free. NULL: one of its parameters' types is not known here, or memory ran out. */
 char *mt_signature_mangle(const mt_signature *signature);

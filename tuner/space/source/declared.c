@@ -42,6 +42,11 @@ bool mt_declared_dtype(const mt_parameter *parameter, mt_dtype *dtype)
     return !parameter->is_alias && parameter->pointers <= 1 && parameter->dtype && mt_dtype_from_name(parameter->dtype, dtype);
 }
 
+uint64_t mt_declared_align(const mt_parameter *parameter, mt_dtype dtype)
+{
+    return mt_dtype_bytes(dtype) * (uint64_t)(parameter->lanes == 3 ? 1 : parameter->lanes);
+}
+
 /* In a struct, which is the variants' too, or by a map. */
 static bool reaches_inside(const mt_launch *launch, size_t arg)
 {

@@ -17,6 +17,8 @@ void mt_declared_free(mt_declared *declared);
 const mt_signature *mt_declared_kernel(const mt_declared *declared, const char *entry, const char **file);
 /* The type of a parameter's elements, or of the parameter itself; false: an alias, a struct or a pointer to pointers, which may be anything. Of float4 it is f32. */
 bool mt_declared_dtype(const mt_parameter *parameter, mt_dtype *dtype);
+/* In bytes, by value: CUDA aligns a vector of two or four to its size, of three to its elements. `dtype`: of its elements. */
+uint64_t mt_declared_align(const mt_parameter *parameter, mt_dtype dtype);
 
 /* What the reference writes to an output of this floating type: double, unless it is declared with the output's own type, or with float where it reads nothing from there. */
 mt_dtype mt_declared_reference_dtype(const mt_declared *declared, const mt_spec *spec, size_t arg, mt_dtype own);

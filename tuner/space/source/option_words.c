@@ -74,7 +74,6 @@ static bool may_be_handed_on(int part, const char *value)
         const char *number = strchr(value, '=');
         return *value == '-' && !strchr(value, '/') && (!number || is_number_or_switch(number + 1));
     }
-    if (part == ASSEMBLER) return !strchr(value, '/') && (*value == '-' || value[strspn(value, "0123456789")] == '\0'); /* any other word is a file to assemble */
     for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
         if (behind(value, warnings[i])) return true;
     return false;
@@ -87,7 +86,7 @@ static const struct { const char *text; enum { ANYWHERE, BEGINNING, NAME } place
     {"-iprefix", BEGINNING, MT_WORD_FILE}, {"-iwithprefix", BEGINNING, MT_WORD_FILE},
     {"pch", ANYWHERE, MT_WORD_OUTPUT}, {"output-file", ANYWHERE, MT_WORD_OUTPUT}, {"stats-file", ANYWHERE, MT_WORD_OUTPUT}, {"device-time-trace", ANYWHERE, MT_WORD_OUTPUT},
     {"-time", NAME, MT_WORD_OUTPUT}, {"--time", NAME, MT_WORD_OUTPUT}, {"-o", NAME, MT_WORD_OUTPUT},
-    {"-arch", NAME, MT_WORD_TARGET}, {"--gpu-architecture", NAME, MT_WORD_TARGET}, {"-fdevice-syntax-only", NAME, MT_WORD_TARGET}, {"--fdevice-syntax-only", NAME, MT_WORD_TARGET},
+    {"-arch", NAME, MT_WORD_TARGET}, {"--gpu-architecture", NAME, MT_WORD_TARGET}, {"--gpu-name", NAME, MT_WORD_TARGET}, {"-gpu-name", NAME, MT_WORD_TARGET}, {"-fdevice-syntax-only", NAME, MT_WORD_TARGET}, {"--fdevice-syntax-only", NAME, MT_WORD_TARGET},
     {"-rdc=true", NAME, MT_WORD_LINKED}, {"--relocatable-device-code=true", NAME, MT_WORD_LINKED}, {"-dc", NAME, MT_WORD_LINKED}, {"--device-c", NAME, MT_WORD_LINKED}, {"-dlto", NAME, MT_WORD_LINKED},
     {"--dlink-time-opt", NAME, MT_WORD_LINKED}, {"-optix-ir", NAME, MT_WORD_LINKED}, {"--optix-ir", NAME, MT_WORD_LINKED},
 };
@@ -99,6 +98,23 @@ static bool is_refused(const char *word, size_t i)
     return rest && (refused[i].place == BEGINNING || !*rest || *rest == '=');
 }
 
+/* Of a word for ptxas, or several behind commas: what is no option and no number is a file to assemble. */
+static mt_word_kind kind_for_assembler(const char *value)
+{
+    mt_word_kind kind = *value ? MT_WORD_PLAIN : MT_WORD_FILE; /* it would take what comes behind it */
+    for (const char *at = value; *at && kind == MT_WORD_PLAIN;) {
+        size_t length = strcspn(at, ",");
+        char *word = mt_strndup(at, length);
+        if (!word || memchr(at, '/', length) || (*word != '-' && word[strspn(word, "0123456789")])) kind = MT_WORD_FILE;
+        for (size_t i = 0; word && kind == MT_WORD_PLAIN && i < sizeof refused / sizeof *refused; i++)
+            if (is_refused(word, i)) kind = refused[i].kind;
+        if (word && kind == MT_WORD_PLAIN && behind(word, "-o") && !behind(word, "-opt-") && !strstr(word, "${")) kind = MT_WORD_OUTPUT; /* -oFILE; what a knob makes comes here again */
+        mt_free(word);
+        at += length + (at[length] == ',');
+    }
+    return kind;
+}
+
 static mt_word_kind kind_of(const char *word)
 {
     if (*word == '@') return MT_WORD_FILE;
@@ -108,6 +124,7 @@ static mt_word_kind kind_of(const char *word)
     size_t pass = pass_of(word);
     if (pass == sizeof passes / sizeof *passes) return MT_WORD_PLAIN;
     const char *value = word + strlen(passes[pass].name);
+    if (passes[pass].part == ASSEMBLER) return kind_for_assembler(value + (*value == '='));
     return may_be_handed_on((int)passes[pass].part, value + (*value == '=')) ? MT_WORD_PLAIN : MT_WORD_FILE;
 }
 

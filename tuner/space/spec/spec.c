@@ -140,10 +140,7 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
     }
     spec->reference_is_default = strcmp(value, "default") == 0; /* a keyword of C: no function has the name */
     if (spec->reference_is_default) return MT_OK;
-    if (!mt_is_kernel_name(value)) {
-        return mt_reader_fail(reader, err, entry->line, "reference = %s: expected the name of a __global__ function, file:PATH.npy, or default (the default variant's own output)", value);
-    }
-    return mt_parse_text(reader, rule, entry, value, object, err);
+    return mt_parse_kernel_name(reader, rule, entry, value, object, "the name of a __global__ function, file:PATH.npy, or default (the default variant's own output)", err);
 }
 
 mt_status mt_parse_macros(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)

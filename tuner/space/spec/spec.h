@@ -119,6 +119,8 @@ typedef struct mt_arg {
     int l2_promotion_bytes;   /* 0, 64, 128, 256 */
     /* scalar */
     bool is_bool;             /* dtype is then u8 */
+    bool is_bits;             /* a fraction of a knob: `value` chooses its bits, and dtype is the integer of that size, as programs see it */
+    mt_dtype float_dtype;     /* … whose bits they are */
     mt_expr value;            /* program NULL when a decimal literal was given */
     double literal;
     /* struct */

@@ -40,8 +40,7 @@ static mt_status unknown_dtype(mt_reader *reader, int line, const char *dtype, c
                                                                                                        sizeof hint));
 }
 
-/* The strings that `name` can be, when it is a shape value or knob with strings. */
-static bool strings_of(const mt_spec *spec, const char *name, const char *const **strings, size_t *count)
+bool mt_strings_of(const mt_spec *spec, const char *name, const char *const **strings, size_t *count)
 {
     uint32_t slot = mt_scope_slot(spec, name);
     if (slot == MT_NO_SLOT) return false;
@@ -68,7 +67,7 @@ mt_status mt_parse_dtype_text(mt_reader *reader, const mt_key_rule *rule, const 
     if (st != MT_OK) return st;
     if (length > 3 && length < sizeof name && strncmp(value, "${", 2) == 0 && strchr(value, '}') == value + length - 1) {
         memcpy(name, value + 2, length - 3);
-        if (!strings_of(reader->spec, name, &strings, &count)) {
+        if (!mt_strings_of(reader->spec, name, &strings, &count)) {
             return mt_reader_fail(reader, err, entry->line,
                                   "dtype = %s: %s is no string; expected a name such as f16 or a value that holds one", value, name);
         }

@@ -82,7 +82,10 @@ mt_status mt_parse_options(mt_reader *, const mt_key_rule *, const mt_ini_entry 
 mt_status mt_parse_identifier(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *); /* char * */
 mt_status mt_parse_entry(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);      /* char *, a kernel's name */
 mt_status mt_parse_variable(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);   /* char *, with :: */
-bool mt_is_kernel_name(const char *text);
+/* The texts that `name` can be, when it is a shape value or knob with such. */
+bool mt_strings_of(const mt_spec *spec, const char *name, const char *const **strings, size_t *count);
+/* The same without blanks around :: and in front of brackets, within which they stay, as keys hold them. expected: "a kernel's name", for who gives something else. */
+mt_status mt_parse_kernel_name(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, const char *expected, mt_error *);
 mt_status mt_parse_path(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* char * */
 mt_status mt_parse_bool(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool */
 mt_status mt_parse_flag(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);       /* bool, by choices */

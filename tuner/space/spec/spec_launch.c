@@ -105,6 +105,8 @@ static mt_status read_launch(mt_reader *reader, const mt_ini_section *section, m
     launch->args_line = mt_ini_line_of(section, "args");
     launch->entry_line = mt_ini_line_of(section, "entry");
     MT_TRY(read_name(reader, section, launch, err));
+    if (phase != MT_LAUNCH_TIMED && !mt_ini_find(section, "entry"))
+        MT_LEAVE(mt_reader_fail(reader, err, section->line, "[%s %s] has no `entry`: expected the kernel that it runs, also where that is the algorithm's own", section->kind, section->name));
     MT_TRY(mt_rules_check(reader, section, MT_RULES_LAUNCH, err));
     MT_TRY(mt_rules_apply(reader, section, MT_RULES_LAUNCH, MT_PASS_NAMES, launch, err));
     MT_TRY(mt_rules_apply(reader, section, MT_RULES_LAUNCH, MT_PASS_EXPRESSIONS, launch, err));

@@ -499,7 +499,7 @@ mt_status mt_parse_reads_knobs(mt_reader *reader, const mt_key_rule *rule, const
         else spec->reference_knobs |= UINT64_C(1) << knob;
     }
     if (st == MT_OK && spec->reference_is_default)
-        st = mt_reader_fail(reader, err, entry->line, "reads_knobs beside reference = default, which has one output: expected a reference with a name, or file:PATH.npy");
+        st = mt_reader_fail(reader, err, entry->line, "reads_knobs = %s beside reference = default: the default variant's output is what all variants are held against, whatever their knobs; expected a reference with a name, file:PATH.npy, or no reads_knobs", value);
     mt_strings_free(names, count);
     return st;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
 #define TARGET(type) ((type *)(void *)((char *)object + rule->offset))
@@ -33,7 +34,7 @@ mt_status mt_parse_identifier(mt_reader *reader, const mt_key_rule *rule, const 
 }
 
 /* A C or C++ name: words with :: between them, arguments of a template, and for overloads parameters; ${NAME} anywhere. Whatever else C++ has to say of it, the compiler says. */
-bool mt_is_kernel_name(const char *text)
+static bool is_kernel_name(const char *text)
 {
     static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_${}";
     int angle = 0, round = 0;
@@ -48,17 +49,33 @@ bool mt_is_kernel_name(const char *text)
     return is_good && !angle && !round;
 }
 
+mt_status mt_parse_kernel_name(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, const char *expected, mt_error *err)
+{
+    static const char blanks[] = " \t";
+    size_t head = strcspn(value, "<(");
+    mt_strbuf name = {0};
+    for (size_t i = 0; i < head; i++) {
+        size_t next = i + strspn(value + i, blanks);
+        bool is_beside = next >= head || value[next] == ':' || (name.length && name.text[name.length - 1] == ':');
+        if (next == i || !is_beside) mt_strbuf_add_char(&name, value[i]);
+    }
+    mt_strbuf_add(&name, value + head);
+    mt_status st = name.failed                            ? mt_reader_no_memory(reader, err)
+                   : is_kernel_name(mt_strbuf_text(&name)) ? mt_parse_text(reader, rule, entry, mt_strbuf_text(&name), object, err)
+                                                           : mt_reader_fail(reader, err, entry->line, "%s = %s: expected %s", entry->key, value, expected);
+    mt_strbuf_free(&name);
+    return st;
+}
+
 mt_status mt_parse_entry(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
 {
-    if (!mt_is_kernel_name(value))
-        return mt_reader_fail(reader, err, entry->line, "%s = %s: expected a kernel's name, such as scale, ns::scale, scale<float, ${TILE}>, or of overloads scale(float *, int); without blanks around ::, quotes, and < or > outside of brackets within <>", entry->key, value);
-    return mt_parse_text(reader, rule, entry, value, object, err);
+    return mt_parse_kernel_name(reader, rule, entry, value, object, "a kernel's name, such as scale, ns::scale, scale<float, ${TILE}>, or of overloads scale(float *, int); without quotes, and < or > outside of brackets within <>", err);
 }
 
 /* Its name in compiled code is found by its C++ name there. */
 mt_status mt_parse_variable(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
 {
-    const char *at = value;
+    const char *at = value += strncmp(value, "::", 2) == 0 ? 2 : 0; /* compiled code has no name for what is outside */
     for (size_t length = strcspn(at, ":"); mt_text_is_identifier(at, length); at += length + 2, length = strcspn(at, ":")) {
         if (!at[length]) return mt_parse_text(reader, rule, entry, value, object, err);
         if (at[length + 1] != ':') break;

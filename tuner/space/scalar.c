@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tuner/space/launch/plan_internal.h"
+#include "tuner/space/dtype.h"
 
 static void put_bytes(uint64_t bits, size_t count, unsigned char *bytes)
 {
