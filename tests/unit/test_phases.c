@@ -56,7 +56,7 @@ START_TEST(what_is_finished_needs_a_launch_and_an_output)
 {
     static const struct { const char *ini, *says; } cases[] = {
         {HEAD LAUNCH("finish 1", "a, b, out"), "[algorithm fake_add] has no launch: expected [launch fake_add 1] or [launch 1]"},
-        {HEAD LAUNCH("launch 1", "a, b, t"), "no launch of [algorithm fake_add] takes the output"},
+        {HEAD LAUNCH("launch 1", "a, b, t"), "no launch of [algorithm fake_add] takes an output"},
         {HEAD LAUNCH("launch 1", "a, b, out") LAUNCH("finish reference 1", "a, b, out"), "[finish reference 1]: no [algorithm reference]"},
         {HEAD LAUNCH("launch 1", "a, b, out") LAUNCH("finish", "a, b, out"), "expected [finish N] or [finish ALGORITHM N]"},
     };

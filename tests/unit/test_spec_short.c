@@ -38,9 +38,9 @@ static const struct { const char *short_form, *long_form; } pairs[] = {
     { REST "[params]\nK = default, when default when\n", REST "[param K]\nvalues = default, when\ndefault = when\n" },
     { REST "[params]\nK = 1, 2\n[constraints]\nc = K == 1 why \"b; c\"\n[constraints]\nd = K <= N\n",
       REST "[param K]\nvalues = 1, 2\n[constraint c]\nexpr = K == 1\nwhy = \"b; c\"\n[constraint d]\nexpr = K <= N\n" },
-    { KERNEL SHAPE VARIANT LAUNCH "[args]\nout = out f32 [N]\nx = in f16 [N, floor_div(N, 3)] uniform(-1, 1) constant c_x\ny = inout i32 [N] iota order any\nn = scalar i64 N * 2\n[launch 2]\nargs = y\ngrid = 1\nblock = 1\n",
+    { KERNEL SHAPE VARIANT LAUNCH "[args]\nout = out f32 [N]\nx = in f16 [N, floor_div(N, 3)] uniform(-1, 1) constant c_x\ny = inout i32 [N] iota order any\nn = scalar i64 N * 2\n",
       KERNEL SHAPE VARIANT LAUNCH OUT "[arg x]\nkind = tensor\nrole = in\ndtype = f16\nshape = N, floor_div(N, 3)\ninit = uniform(-1, 1)\nconstant = c_x\n"
-      "[arg y]\nkind = tensor\nrole = inout\ndtype = i32\nshape = N\ninit = iota\norder = any\n[arg n]\nkind = scalar\ndtype = i64\nvalue = N * 2\n[launch 2]\nargs = y\ngrid = 1\nblock = 1\n" },
+      "[arg y]\nkind = tensor\nrole = inout\ndtype = i32\nshape = N\ninit = iota\norder = any\n[arg n]\nkind = scalar\ndtype = i64\nvalue = N * 2\n" },
     { KERNEL "[shapes]\nmain = no\nT = dot(H, H)\n[shape a]\nH = 1, 2\nM = 3\nmain = yes\n[shape b]\nlike = a\nH = 3, 4\n[shape c]\nlike = b\nM = 4\nT = 7\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n",
       KERNEL "[shape a]\nH = 1, 2\nM = 3\nT = 5\n[shape b]\nH = 3, 4\nM = 3\nT = 25\nmain = no\n[shape c]\nH = 3, 4\nM = 4\nT = 7\nmain = no\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n" },
 };

@@ -247,29 +247,11 @@ static mt_status check_reference_launch(mt_reader *reader, const mt_launch *laun
     return st;
 }
 
-static bool takes(const mt_launch *launch, size_t arg)
+static bool takes_output(const mt_spec *spec, const mt_launch *launch)
 {
     for (size_t i = 0; i < launch->reached_count; i++)
-        if (launch->reached[i] == arg) return true;
+        if (mt_arg_is_output(&spec->args[launch->reached[i]])) return true;
     return false;
-}
-
-/* Among the launches of an algorithm, or of the "reference". */
-static bool is_launch_of(const mt_launch *launch, const char *algorithm)
-{
-    return launch->algorithm ? strcmp(launch->algorithm, algorithm) == 0 : strcmp(algorithm, "reference") != 0;
-}
-
-/* An output that nobody writes would be compared with nothing. NULL: there is none. */
-static const mt_arg *find_unwritten(const mt_spec *spec, const char *algorithm)
-{
-    for (size_t i = 0; i < spec->arg_count; i++) {
-        bool is_taken = !mt_arg_is_output(&spec->args[i]);
-        for (size_t k = 0; k < spec->launch_count && !is_taken; k++)
-            is_taken = spec->launches[k].phase != MT_LAUNCH_PREPARE && is_launch_of(&spec->launches[k], algorithm) && takes(&spec->launches[k], i);
-        if (!is_taken) return &spec->args[i];
-    }
-    return NULL;
 }
 
 /* What computes nothing would be the fastest: only a yardstick may. */
@@ -278,12 +260,16 @@ static mt_status check_algorithm_launches(mt_reader *reader, size_t algorithm, m
     const mt_spec *spec = reader->spec;
     const mt_algorithm *what = &spec->algorithms[algorithm];
     int line = reader->sections[MT_SECTION_ALGORITHM][algorithm]->line;
-    bool has_launch = false;
-    for (size_t i = 0; i < spec->launch_count; i++) has_launch = has_launch || (spec->launches[i].phase == MT_LAUNCH_TIMED && is_launch_of(&spec->launches[i], what->name));
+    bool has_launch = false, has_output = false;
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const mt_launch *launch = &spec->launches[i];
+        if (launch->phase == MT_LAUNCH_PREPARE || (launch->algorithm && strcmp(launch->algorithm, what->name) != 0)) continue;
+        has_launch = has_launch || launch->phase == MT_LAUNCH_TIMED;
+        has_output = has_output || takes_output(spec, launch);
+    }
     if (!has_launch) return mt_reader_fail(reader, err, line, "[algorithm %s] has no launch: expected [launch %s 1] or [launch 1]", what->name, what->name);
-    const mt_arg *unwritten = what->is_yardstick ? NULL : find_unwritten(spec, what->name);
-    if (unwritten)
-        return mt_reader_fail(reader, err, line, "no launch of [algorithm %s] takes the output %s, so that nothing of it can be verified: expected it in the args of one, role = scratch of it, or `yardstick = yes`", what->name, unwritten->name);
+    if (!has_output && !what->is_yardstick)
+        return mt_reader_fail(reader, err, line, "no launch of [algorithm %s] takes an output, so that nothing can be verified: expected an argument of role out or inout, or `yardstick = yes`", what->name);
     return MT_OK;
 }
 
@@ -306,6 +292,20 @@ static mt_status check_yardsticks(mt_reader *reader, mt_error *err)
     return MT_OK;
 }
 
+/* An output that the reference does not write would be compared with nothing. NULL: there is none. */
+static const mt_arg *find_unwritten(const mt_spec *spec)
+{
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        bool is_taken = !mt_arg_is_output(&spec->args[i]);
+        for (size_t k = 0; k < spec->launch_count && !is_taken; k++) {
+            const mt_launch *launch = &spec->launches[k];
+            for (size_t a = 0; launch->algorithm && strcmp(launch->algorithm, "reference") == 0 && a < launch->reached_count; a++) is_taken = is_taken || launch->reached[a] == i;
+        }
+        if (!is_taken) return &spec->args[i];
+    }
+    return NULL;
+}
+
 static mt_status check_launches(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -315,7 +315,7 @@ static mt_status check_launches(mt_reader *reader, mt_error *err)
         if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) MT_TRY(check_reference_launch(reader, launch, err));
     }
     for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(check_algorithm_launches(reader, i, err));
-    const mt_arg *unwritten = spec->reference ? find_unwritten(spec, "reference") : NULL;
+    const mt_arg *unwritten = spec->reference ? find_unwritten(spec) : NULL;
     if (unwritten) st = mt_reader_fail(reader, err, spec->reference_line, "no launch of the reference takes the output %s, so that it can't be compared: expected it in the args of [launch reference N], or role = scratch of it", unwritten->name);
 done:
     return st;
