@@ -1,8 +1,8 @@
 #!/bin/bash
 # ./bootstrap.sh run  [--yes] [--minimal]   builds and runs the main job: on the GPU if there is one, else on a recorded one
 # ./bootstrap.sh test [--yes] [--minimal]   builds and runs the tests
-# Names the packages that are missing and installs them with apt-get (asks first, unless --yes or $CI); never upgrades or removes any. --minimal leaves out what is optional: charts in the report
-# (nodejs, npm), a browser that tests look at reports with (chromium), a cluster that tests run (slurm-wlm, munge).
+# Names the packages that are missing and installs them with apt-get (asks first, unless --yes or $CI); never upgrades or removes any. --minimal leaves out what is optional: signatures of
+# packs (libsodium-dev), charts in the report (nodejs, npm), a browser that tests look at reports with (chromium), a cluster that tests run (slurm-wlm, munge).
 # Exit codes: 0, 1 (something failed), 2 (unknown words), 3 (there is a GPU, but no CUDA headers or no NVRTC to compile for it).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -47,9 +47,10 @@ missing_packages() {
   if [ "$action" = test ]; then has_module check || echo check; fi
 }
 
-# What more there is with them: charts in the report (npm); for tests only a browser that looks at the report, and the cluster that cluster jobs are tried on (its daemons are not
+# What more there is with them: signatures of packs (libsodium); charts in the report (npm); for tests only a browser that looks at the report, and the cluster that cluster jobs are tried on (its daemons are not
 # configured, and end at once).
 optional_packages() {
+  has_module libsodium || echo libsodium-dev
   has npm || echo nodejs npm
   if [ "$action" = test ]; then
     has chromium || echo chromium
@@ -93,7 +94,7 @@ provide_packages() {
   needed=$(list_of missing_packages)
   [ "$minimal" = yes ] || optional=$(list_of optional_packages)
   if [ -n "$needed" ]; then say "Missing packages: $needed"; fi
-  if [ -n "$optional" ]; then say "Missing optional packages: $optional" "  (for charts in the report and for further tests; with all that they need some 370 packages; --minimal leaves them out)"; fi
+  if [ -n "$optional" ]; then say "Missing optional packages: $optional" "  (for signatures of packs, for charts in the report and for further tests; with all that they need some 370 packages; --minimal leaves them out)"; fi
   [ -n "$needed$optional" ] || return 0
   if ! can_apt; then
     [ -z "$needed" ] || die "this is neither Debian nor Ubuntu: install what corresponds to the missing packages, then run this again"

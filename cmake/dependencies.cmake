@@ -24,4 +24,21 @@ pkg_check_modules(dep_xxhash_pc REQUIRED libxxhash)
 add_library(dep_xxhash INTERFACE) # header-only use
 target_include_directories(dep_xxhash SYSTEM INTERFACE ${dep_xxhash_pc_INCLUDE_DIRS})
 
+# Signatures of packs. Without it all else works, and what needs it says so.
+set(MT_SODIUM AUTO CACHE STRING "Sign packs, by libsodium: AUTO (when it is found), ON or OFF")
+set_property(CACHE MT_SODIUM PROPERTY STRINGS AUTO ON OFF)
+add_library(dep_sodium INTERFACE)
+if(MT_SODIUM)
+  pkg_check_modules(sodium_pc libsodium)
+  if(sodium_pc_FOUND)
+    mt_dependency(sodium_found libsodium libsodium.a)
+    target_link_libraries(dep_sodium INTERFACE sodium_found)
+    target_compile_definitions(dep_sodium INTERFACE MT_WITH_SODIUM)
+  elseif(MT_SODIUM STREQUAL "AUTO")
+    message(STATUS "Built without signatures of packs: libsodium was not found")
+  else()
+    message(FATAL_ERROR "MT_SODIUM is ON, and pkg-config finds no libsodium")
+  endif()
+endif()
+
 include(${CMAKE_CURRENT_LIST_DIR}/cuda.cmake)

@@ -44,17 +44,18 @@ uint8_t mt_trees_place(const mt_trees_name *name, int64_t number)
     return (uint8_t)low;
 }
 
+/* Level by level, all trees at each: a tree's steps wait for each other, those of different trees do not. */
 double mt_trees_sum(const mt_trees *trees, const uint8_t *places)
 {
     size_t splits = ((size_t)1 << trees->depth) - 1;
-    const mt_trees_split *split = trees->splits;
-    const int16_t *leaves = trees->leaves;
+    uint16_t at[MT_TREES_COUNT] = {0};
     int64_t sum = 0;
-    for (size_t t = 0; t < trees->count; t++, split += splits, leaves += splits + 1) {
-        size_t at = 0;
-        for (size_t level = 0; level < trees->depth; level++) at = 2 * at + 1 + (places[split[at].name] > split[at].edge);
-        sum += leaves[at - splits];
-    }
+    for (size_t level = 0; level < trees->depth; level++)
+        for (size_t t = 0; t < trees->count; t++) {
+            mt_trees_split split = trees->splits[t * splits + at[t]];
+            at[t] = (uint16_t)(2 * at[t] + 1 + (places[split.name] > split.edge));
+        }
+    for (size_t t = 0; t < trees->count; t++) sum += trees->leaves[t * (splits + 1) + at[t] - splits];
     return (double)sum / MT_TREES_UNIT;
 }
 

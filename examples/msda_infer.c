@@ -1,4 +1,4 @@
-/* From a tuning database to a checked result: asks for msda's best variant on this GPU, loads the winner's cubin, launches it, and compares some outputs with a
+/* From a tuning database, or a pack, to a checked result: asks for msda's best variant on this GPU, loads the winner's cubin, launches it, and compares some outputs with a
  * computation on the CPU.
  *
  *     msda_infer DATABASE          exit 0: right, 1: wrong or an error, 77: no GPU, or nothing tuned for it
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* name as in cuda.h, whose macros lead to the current version of each function */
 #define DRIVER_FUNCTIONS(X)                                                                                                                       \
@@ -40,6 +41,13 @@ static void cu(CUresult code, const char *what)
 static void ask(tunelookup_status status, const char *what)
 {
     if (status) die(1, what, *tunelookup_detail() ? tunelookup_detail() : tunelookup_strerror(status));
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
 /* ---- the device ---- */
@@ -197,17 +205,22 @@ int main(int argc, char **argv)
     cu(driver.cuDevicePrimaryCtxRetain(&context, device), "context");
     cu(driver.cuCtxSetCurrent(context), "context");
     cu(tunelookup_cuda_device(device, name, &facts), "facts of the device");
+    double start_ms = now_ms();
     ask(tunelookup_open(argv[1], TUNELOOKUP_USER_CUBINS, &db), "open");
     ask(tunelookup_prepare(db, &facts, "msda", names, sizeof names / sizeof *names, &plan), "prepare");
     ask(tunelookup_find(plan, values, &result), "find");
+    double answer_ms = now_ms() - start_ms;
     tunelookup_explain(&result, why, sizeof why);
     printf("%s", why);
     if (result.match != TUNELOOKUP_MATCH_EXACT) return 77; /* only a tuned shape has code in the database; others must be compiled */
     host_data h = make_data();
     int out = upload(&result, &h, &params);
     if (out < 0) die(1, "kernel", "has no output named out");
+    start_ms = now_ms();
     cu(tunelookup_cuda_pack(&result, &params), "pack");
     launch_all(&result, &params);
+    double launch_ms = now_ms() - start_ms;
+    printf("started:  %.1f ms from opening the file to the answer, %.1f ms from there to the end of the first launches, without what copies the inputs\n", answer_ms, launch_ms);
     cu(driver.cuMemcpyDtoH(h.out, params.tensors[out], (size_t)N * LQ * M * D * 2), "cuMemcpyDtoH");
     double error = error_of(&h);
     printf("checked:  error %.2e against the CPU: %s\n", error, error < 2e-3 ? "right" : "WRONG");

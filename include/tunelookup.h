@@ -48,7 +48,7 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_NO_MEMORY = 2,
     TUNELOOKUP_ERR_NOT_FOUND = 3,    /* no database file; no such knob; no cubin stored */
     TUNELOOKUP_ERR_IO = 4,           /* the file can't be read */
-    TUNELOOKUP_ERR_NOT_A_DATABASE = 5, /* not a tuning database, truncated or damaged */
+    TUNELOOKUP_ERR_NOT_A_DATABASE = 5, /* not a tuning database or pack, truncated or damaged; of a pack also: a byte was changed */
     TUNELOOKUP_ERR_NEWER_SCHEMA = 6, /* written by a newer msda-tune */
     TUNELOOKUP_ERR_UNTRUSTED = 7,    /* writable by others, or owned by a third party */
     TUNELOOKUP_ERR_SQLITE_TOO_OLD = 8, /* the system's SQLite is older than 3.26 or built without JSON */
@@ -59,14 +59,16 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_DRIVER_TOO_OLD = 13,    /* the cubin needs a newer driver than device.driver_version */
     TUNELOOKUP_ERR_CUBIN_DAMAGED = 14,     /* not an ELF image for this GPU, or its hash does not match */
     TUNELOOKUP_ERR_LIMIT = 15,       /* more names or knobs than this version supports */
-    TUNELOOKUP_ERR_OLDER_SCHEMA = 16 /* written by an older msda-tune; any command of a newer one that writes into the file migrates it */
+    TUNELOOKUP_ERR_OLDER_SCHEMA = 16, /* written by an older msda-tune; any command of a newer one that writes into the file migrates it */
+    TUNELOOKUP_ERR_OTHER_SNAPSHOT = 17 /* of a pinned handle: the files hold another snapshot */
 } tunelookup_status;
 
 /* Flags of tunelookup_open. */
 enum {
     TUNELOOKUP_RECORDED = 1,     /* answer from rows of recorded GPUs too (tests, machines without a GPU) */
     TUNELOOKUP_USER_CUBINS = 2,  /* hand out cubins of every database opened, not only of those shipped with the library */
-    TUNELOOKUP_COUNT_MISSES = 4  /* count shapes that had no exact row (tunelookup_flush_misses) */
+    TUNELOOKUP_COUNT_MISSES = 4, /* count shapes that had no exact row (tunelookup_flush_misses) */
+    TUNELOOKUP_PINNED = 8        /* answer from what the files hold at open, or not at all: no question is ever answered differently through this handle (tunelookup_open_pinned) */
 };
 
 /* Which step of the predictor answered, best first. Numbers are pinned. */
@@ -181,18 +183,24 @@ typedef struct tunelookup_tensormap_info {
     int32_t reserved_[8];
 } tunelookup_tensormap_info;
 
-/* Opens a database read-only and closes it again after looking at who may write it and at its first page; what else it holds is read, and refused, by prepare. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
+/* Opens a database, or a pack of `msda-tune pack` (its name ends in ".pack"), read-only and closes it again after looking at who may write it and at its first page; what else it holds is read, and refused, by prepare and cubin. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
  * $XDG_DATA_HOME/msda-tune/tuning.sqlite, else ~/.local/share/…), where it exists, over the shipped ones (<prefix>/share/msda-tune-shipped). On failure *db is NULL.
  * A file that can't be used does not keep the others from answering: it is left out, and tunelookup_detail and tunelookup_explain say so. Errors are of the first, where none can.
  * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, OLDER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
 TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db);
+
+/* The same with the flag PINNED, for one snapshot: the id, 32 hex digits, that tunelookup_snapshot_id gave in another process, or on another machine, of the files there. Processes that are pinned to one id answer every
+ * question about GPUs of one model alike, whoever writes into the files meanwhile and whenever they prepare: what is prepared is of exactly this snapshot. Once the files hold another one, prepare and refresh are
+ * OTHER_SNAPSHOT; plans that are there go on answering as before, and a write that changes no answer changes no id. A file that can't be read for the moment is an error (IO), and not left out. Reads the files:
+ * some tens of milliseconds. Errors: those of open, and OTHER_SNAPSHOT, with both ids in tunelookup_detail. */
+TUNELOOKUP_API tunelookup_status tunelookup_open_pinned(const char *path, unsigned flags, const char *snapshot_id, tunelookup_db **db);
 
 /* Resolves a kernel's shape values for one device and loads its rows into memory that never changes.
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
  * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (where no row here has it, those of other workloads answer; without: the variant with the least worst-case slowdown among the
  * winners of the workloads measured). A GPU without rows is no error: find then takes the next steps of tunelookup_match, and tunelookup_explain says why.
- * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, and those of open. The plan lives until close. */
+ * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, of a pinned handle OTHER_SNAPSHOT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);
 
@@ -220,7 +228,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *r
 TUNELOOKUP_API tunelookup_status tunelookup_member(const tunelookup_result *result, int index, int member, int32_t *arg, uint64_t *offset);
 
 /* The variant's cubin, compiled for the asked shape or for a tuned one with the same baked values, for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
- * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
+ * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY, of a pack NOT_A_DATABASE, UNTRUSTED. */
 TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
 
 /* The name in a cubin that tunelookup_cubin gave, for cuModuleGetFunction and cuModuleGetGlobal, of a launch's entry or of a variable: of C++ names another than in the source. A text of the cubin,
@@ -231,14 +239,14 @@ TUNELOOKUP_API const char *tunelookup_symbol(const void *cubin, size_t bytes, co
 TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size);
 
 /* Reads the files again if they changed; plans answer from the new rows from then on, results found before stay valid (the old rows are freed by close). All plans or
- * none: on failure the old rows go on answering. Errors: those of open and prepare. */
+ * none: on failure the old rows go on answering. A pinned handle reads nothing anew, and only says whether the files hold its snapshot still. Errors: those of open and prepare. */
 TUNELOOKUP_API tunelookup_status tunelookup_refresh(tunelookup_db *db);
 
 enum { TUNELOOKUP_SNAPSHOT_ID = 33 };
 
 /* Names all that may answer: 32 hex digits and a NUL, a hash of the files' contents (never of their paths, times or pages), of the flags RECORDED and USER_CUBINS and of this library's version. Processes whose ids are
- * equal answer every question alike, on whatever machines: ranks compare theirs once, and do not refresh afterwards. What was prepared since open or the last refresh answers from exactly this
- * snapshot; where a file changed since, the call says so (ERR_IO). Reads the files: some tens of milliseconds. On failure id is "". Serialise it like prepare.
+ * equal answer every question alike, on whatever machines: ranks compare theirs once, or open with the first one's (tunelookup_open_pinned). What was prepared since open or the last refresh answers from exactly this
+ * snapshot; where a file changed since, the call says so (ERR_IO). Reads the files: some tens of milliseconds; of a pinned handle it is the id that it is pinned to. On failure id is "". Serialise it like prepare.
  * Errors: ARGUMENT, IO, and those of open. */
 TUNELOOKUP_API tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID]);
 

@@ -3,6 +3,8 @@
  * Shape values: M, N, K, dtype (f16, bf16), layout (two letters, R or C: how A and B lie), accumulate (f32, f16), beta (zero, any). Arguments: tensors a, b, c
  * and d or d16, scalars alpha and beta_value. Leading dimensions are the lengths of the rows, rounded up to 8; C and D are row-major.
  *
+ * Optional: BATCH matrices, one behind the other; fuse: bias and bias_gelu (a tensor bias of N elements). cuBLASLt has no silu_gate.
+ *
  * fp8: dtype and dtype_b (f8e4m3, f8e5m2), out (f16, bf16), layout RC, scales (tensor, block), accumulate (f32, fast: CUBLASLT_MATMUL_DESC_FAST_ACCUM). Tensors a, b, scale_a,
  * scale_b and d or d_fast; leading dimensions rounded up to 16. Scales of blocks: f32 [K / 128][M] of A, [N / 128][K / 128] of B, the rows' lengths rounded up to 4.
  *
@@ -19,7 +21,7 @@ enum { MOST = 32 };
 
 #define FUNCTIONS(X)                                                                                                                       \
     X(Create) X(Destroy) X(Matmul) X(MatmulAlgoGetHeuristic) X(MatmulAlgoConfigGetAttribute) X(MatmulDescCreate) X(MatmulDescDestroy)     \
-    X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatrixLayoutDestroy) X(MatmulPreferenceCreate) X(MatmulPreferenceDestroy)           \
+    X(MatmulDescSetAttribute) X(MatrixLayoutCreate) X(MatrixLayoutDestroy) X(MatrixLayoutSetAttribute) X(MatmulPreferenceCreate) X(MatmulPreferenceDestroy)           \
     X(MatmulPreferenceSetAttribute)
 
 typedef struct library {
@@ -37,7 +39,7 @@ typedef struct problem {
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulHeuristicResult_t found[MOST];
     int count;
-    int sums_in_f16, reads_c, is_fp8;
+    int sums_in_f16, reads_c, is_fp8, has_bias, batch;
     const char *result_name;                       /* of the argument D */
     unsigned long long workspace;
     size_t workspace_bytes;
@@ -92,11 +94,15 @@ static cudaDataType type_of(const msda_baseline_problem *asked, const char *name
     return is_text(asked, name, "bf16") ? CUDA_R_16BF : CUDA_R_16F;
 }
 
-/* rows × columns as the problem sees it. Row-major ones are told as their column-major transpose. */
+/* rows × columns as the problem sees it, `batch` times. Row-major ones are told as their column-major transpose. */
 static int make_layout(problem *self, cudaDataType type, int is_row_major, long long rows, long long columns, cublasLtMatrixLayout_t *layout)
 {
     long long height = is_row_major ? columns : rows, width = is_row_major ? rows : columns, unit = type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2 ? 16 : 8;
-    return self->lt.MatrixLayoutCreate(layout, type, (uint64_t)height, (uint64_t)width, (height + unit - 1) / unit * unit) == CUBLAS_STATUS_SUCCESS;
+    int64_t leading = (height + unit - 1) / unit * unit, stride = leading * width;
+    int32_t count = self->batch;
+    if (self->lt.MatrixLayoutCreate(layout, type, (uint64_t)height, (uint64_t)width, leading) != CUBLAS_STATUS_SUCCESS) return 0;
+    return self->lt.MatrixLayoutSetAttribute(*layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count) == CUBLAS_STATUS_SUCCESS &&
+           self->lt.MatrixLayoutSetAttribute(*layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride) == CUBLAS_STATUS_SUCCESS;
 }
 
 static int set_operation(problem *self, cublasLtMatmulDescAttributes_t which, int is_transposed)
@@ -129,6 +135,18 @@ static int describe_fp8(problem *self, const msda_baseline_problem *asked)
 #endif
 }
 
+/* The bias is along the columns of D, the rows of its transpose. */
+static int set_bias(problem *self, unsigned long long bias)
+{
+    return set_attribute(self, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+}
+
+static int describe_bias(problem *self, const msda_baseline_problem *asked)
+{
+    cublasLtEpilogue_t epilogue = is_text(asked, "fuse", "bias_gelu") ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    return set_attribute(self, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue) && set_bias(self, self->workspace);
+}
+
 static int describe_problem(problem *self, const msda_baseline_problem *asked)
 {
     long long m = number_of(asked, "M"), n = number_of(asked, "N"), k = number_of(asked, "K");
@@ -140,7 +158,7 @@ static int describe_problem(problem *self, const msda_baseline_problem *asked)
     /* B^T is asked for: a row-major B is that already, a column-major one is transposed. */
     return set_operation(self, CUBLASLT_MATMUL_DESC_TRANSA, !is_b_row) && set_operation(self, CUBLASLT_MATMUL_DESC_TRANSB, !is_a_row) &&
            make_layout(self, of_b, is_b_row, k, n, &self->first) && make_layout(self, of_a, is_a_row, m, k, &self->second) && make_layout(self, of_d, 1, m, n, &self->result) &&
-           (!self->is_fp8 || describe_fp8(self, asked));
+           (!self->is_fp8 || describe_fp8(self, asked)) && (!self->has_bias || describe_bias(self, asked));
 }
 
 static int choose(problem *self)
@@ -171,6 +189,8 @@ static const char *problem_fault(const msda_baseline_problem *asked)
     if (!is_text(asked, "dtype", "f16") && !is_text(asked, "dtype", "bf16") && !is_fp8_name(asked, "dtype")) return "expected dtype f16, bf16, f8e4m3 or f8e5m2";
     if (is_fp8_name(asked, "dtype") && !is_fp8_name(asked, "dtype_b")) return "expected dtype_b f8e4m3 or f8e5m2";
     if (is_fp8_name(asked, "dtype") && is_text(asked, "scales", "block") && number_of(asked, "M") % 4) return "M is no multiple of 4: the rows of the scales of A would lie elsewhere";
+    if (find_value(asked, "BATCH") && (number_of(asked, "BATCH") <= 0 || number_of(asked, "BATCH") > INT32_MAX)) return "BATCH is no number of matrices";
+    if (is_text(asked, "fuse", "silu_gate")) return "cuBLASLt has no gate: a product alone is no silu_gate";
     if (number_of(asked, "N") % 8) return "N is no multiple of 8: what is behind the end of D's rows would stay as it was, and has to be zero";
     return NULL;
 }
@@ -187,6 +207,8 @@ static void *open_problem(const msda_baseline_problem *asked, char *why, size_t 
     self->is_fp8 = is_fp8_name(asked, "dtype");
     self->result_name = self->sums_in_f16 ? "d16" : is_text(asked, "accumulate", "fast") ? "d_fast" : "d";
     self->reads_c = is_text(asked, "beta", "any");
+    self->has_bias = is_text(asked, "fuse", "bias") || is_text(asked, "fuse", "bias_gelu");
+    self->batch = find_value(asked, "BATCH") ? (int)number_of(asked, "BATCH") : 1;
     self->workspace = asked->workspace;
     self->workspace_bytes = asked->workspace_bytes;
     if (open_library(&self->lt, why, size)) {
@@ -253,6 +275,8 @@ static int run_algorithm(void *opened, size_t algorithm, const msda_baseline_arg
     const msda_baseline_arg *d = find_arg(args, count, self->result_name), *alpha = find_arg(args, count, "alpha"), *beta = find_arg(args, count, "beta_value");
     if (!a || !b || !d || (self->reads_c && !c) || algorithm >= (size_t)self->count) return CUBLAS_STATUS_INVALID_VALUE;
     if (self->is_fp8 && (!scale_a || !scale_b || !set_scales(self, scale_a->address, scale_b->address))) return CUBLAS_STATUS_INVALID_VALUE;
+    const msda_baseline_arg *bias = find_arg(args, count, "bias");
+    if (self->has_bias && (!bias || !set_bias(self, bias->address))) return CUBLAS_STATUS_INVALID_VALUE;
     double factor = alpha ? alpha->number : 1, kept = self->reads_c && beta ? beta->number : 0;
     float single[2] = {(float)factor, (float)kept};
     unsigned short half[2] = {half_of(factor), half_of(kept)};

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "db/exchange/merge_internal.h"
+#include "db/pack.h"
 #include "db/store/open/migrate.h"
 #include "db/store/open/store_file.h"
 #include "tuner/base/job.h"
@@ -27,9 +28,7 @@ static mt_status copy_older(sqlite3 **db, const char *path, mt_error *err)
     mt_status st = MT_OK;
     if (sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) MT_LEAVE(mt_sql_fail_handle(copy, path, "copy", err));
     mt_store_file_defend(copy);
-    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", *db, "main");
-    if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE) st = mt_sql_fail_handle(backup ? *db : copy, path, "copy", err);
-    sqlite3_backup_finish(backup);
+    st = mt_store_file_copy(*db, copy, path, err);
     if (st == MT_OK) st = mt_migrate(copy, path, false, err);
 done:
     sqlite3_close(*db);
@@ -43,6 +42,7 @@ mt_status mt_merge_part_open(const char *path, bool copies, sqlite3 **db, mt_err
     mt_status st;
     int64_t application = 0, version = 0;
     *db = NULL;
+    if (mt_pack_is_name(path)) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "%s: is a pack, which has only what lookups need, and its code apart; merge the databases that it was made of", path));
     MT_TRY(mt_store_file_open(path, MT_STORE_READ_ONLY, db, err));
     MT_TRY(mt_merge_number(*db, path, "PRAGMA application_id", "read the schema version", &application, err));
     MT_TRY(mt_merge_number(*db, path, "PRAGMA user_version", "read the schema version", &version, err));

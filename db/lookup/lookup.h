@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "db/cells.h"
+#include "db/pack.h"
 #include "db/program.h"
 #include "db/row_rules.h"
 #include "db/rule.h"
@@ -94,18 +95,20 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], b
 /* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
 typedef struct mt_lookup_session {
     struct sqlite3 *db;
+    bool is_pack; unsigned char contents[MT_BLAKE2B_BYTES]; /* of a pack: the hash of its table of contents, and so of all that is in it */
     unsigned steps;    /* that SQLite made, in units of the progress handler */
     bool is_immutable; /* read without locks and companions; .stamp: as it was before */
     mt_lookup_stamp stamp;
 } mt_lookup_session;
 /* Checks trust and schema. session->db is NULL with OK when an optional file is missing. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
-/* The same of the file's first page alone, and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
-tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file);
+/* The same of the file's first page alone (of a pack its table of contents), and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, mt_lookup_session *session);
 /* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);
-/* Status and detail for what SQLite says of its last call. */
+/* Status and detail for what is wrong with a pack (db/pack.h); for what SQLite says of its last call. */
+tunelookup_status mt_lookup_pack_fail(mt_pack_verdict verdict, const char *path, const char *why);
 tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);
 
 /* ---- JSON (lookup_json.c) ---- */
@@ -581,6 +584,7 @@ const mt_lookup_row *mt_lookup_row_to_compile(const tunelookup_result *result);
 
 struct tunelookup_db {
     unsigned flags;
+    char pin[TUNELOOKUP_SNAPSHOT_ID]; /* the one snapshot that may answer; "" = whatever the files hold */
     bool is_default;                  /* opened without a path: the user's and the shipped files */
     mt_lookup_file *files;
     size_t file_count;

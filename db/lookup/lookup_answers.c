@@ -1,6 +1,6 @@
 /* Making the answers of a plan: which source of the kernel answers, its expressions, and the rows of all files. */
 #include "db/key.h"
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_pin.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -346,6 +346,9 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         go_to(loader, file);
         LOOKUP_TRY(mt_lookup_sqlite_confirm(&plan->db->files[file], &sources[file].session));
     }
+    loader->is_of_file = false;
+    LOOKUP_TRY(mt_lookup_pin_check(plan->db, sources));
+    st = mt_lookup_pin_check_left_out(plan->db, loader->left_out, loader->left_out_count);
 done:
     return st;
 }

@@ -86,10 +86,33 @@ static tunelookup_status take_bytes(sqlite3_stmt *statement, const char *path, m
     return TUNELOOKUP_OK;
 }
 
+/* A pack's part of that name. */
+static tunelookup_status read_packed(const mt_lookup_file *file, mt_lookup_cubin *cubin)
+{
+    char why[MT_PACK_WHY], real[PATH_MAX];
+    mt_pack pack;
+    bool is_shared;
+    tunelookup_status st = mt_lookup_check_trust(file->path, real, &is_shared);
+    if (st != TUNELOOKUP_OK) return st;
+    mt_pack_verdict verdict = mt_pack_open(real, &pack, why);
+    if (verdict != MT_PACK_OK) return mt_lookup_pack_fail(verdict, file->path, why);
+    const mt_pack_part *part = mt_pack_find(&pack, cubin->hash);
+    if (!part) LOOKUP_LEAVE(mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "%s: does not hold cubin %s", file->path, cubin->hash));
+    if (part->bytes > CUBIN_LIMIT) LOOKUP_LEAVE(mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_DAMAGED, "%s: cubin %s has %llu bytes", file->path, cubin->hash, (unsigned long long)part->bytes));
+    if (!(cubin->data = mt_lookup_alloc((size_t)mt_pack_padded(part->bytes)))) LOOKUP_LEAVE(mt_lookup_no_memory());
+    cubin->bytes = (size_t)part->bytes;
+    verdict = mt_pack_read(&pack, part, cubin->data, why);
+    if (verdict != MT_PACK_OK) st = mt_lookup_pack_fail(verdict, file->path, why);
+done:
+    mt_pack_close(&pack);
+    return st;
+}
+
 static tunelookup_status read_cubin(const mt_lookup_file *file, mt_lookup_cubin *cubin)
 {
     tunelookup_status st;
     mt_lookup_session session;
+    if (mt_pack_is_name(file->path)) return read_packed(file, cubin);
     sqlite3_stmt *statement = NULL;
     LOOKUP_TRY(mt_lookup_sqlite_open(file, &session));
     if (!session.db) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "%s: is gone", file->path);

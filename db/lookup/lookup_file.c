@@ -183,7 +183,7 @@ void mt_lookup_files_free(mt_lookup_file *files, size_t count)
 static bool is_database_name(const char *name)
 {
     size_t length = strlen(name);
-    return length > 7 && strcmp(name + length - 7, ".sqlite") == 0 && *name != '.';
+    return *name != '.' && ((length > 7 && strcmp(name + length - 7, ".sqlite") == 0) || mt_pack_is_name(name));
 }
 
 /* Shipped files in the order of their names, so that every process sees the same. */

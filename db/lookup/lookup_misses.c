@@ -182,11 +182,12 @@ static void end_cut_line(int fd, off_t size)
     if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n' && write(fd, "\n", 1) != 1) return; /* the next write fails too, and says why */
 }
 
+/* Or a pack. */
 static bool is_database(int fd)
 {
     static const char magic[16] = "SQLite format 3"; /* with its NUL */
     char begin[sizeof magic];
-    return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof begin) == 0;
+    return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && (memcmp(begin, magic, sizeof begin) == 0 || memcmp(begin, MT_PACK_MAGIC, strlen(MT_PACK_MAGIC)) == 0);
 }
 
 /* O_NOFOLLOW: no link laid by someone else; O_NONBLOCK: no waiting for a pipe's reader. */
@@ -213,7 +214,7 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
     } else if (!S_ISREG(info.st_mode)) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: is not a regular file", path);
     } else if (is_database(fd)) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s: is an SQLite database; expected a file of misses, or a new one", path);
+        st = mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s: is an SQLite database or a pack; expected a file of misses, or a new one", path);
     }
     if (st == TUNELOOKUP_OK) end_cut_line(fd, info.st_size);
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) st = flush_plan(plan, fd, path, out);

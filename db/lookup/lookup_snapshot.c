@@ -1,9 +1,10 @@
 /* tunelookup_snapshot_id: one hash of all that a find may depend on. It is of contents, never of paths, times of files or pages, so that copies of one file agree wherever they lie, and whatever of
  * it waits in a -wal. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_pin.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -138,53 +139,75 @@ static void add_order(XXH3_state_t *state, renewals *all)
 
 /* ---- the whole ---- */
 
-static tunelookup_status check_stamp(const mt_lookup_file *file)
+static tunelookup_status check_stamps(const tunelookup_db *db)
 {
-    mt_lookup_stamp now = mt_lookup_stamp_of(file->path);
-    if (mt_lookup_stamp_equal(&now, &file->stamp)) return TUNELOOKUP_OK;
-    return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: changed since it was opened or refreshed; tunelookup_refresh reads it again", file->path);
+    for (size_t i = 0; i < db->file_count; i++) {
+        mt_lookup_stamp now = mt_lookup_stamp_of(db->files[i].path);
+        if (!mt_lookup_stamp_equal(&now, &db->files[i].stamp)) return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: changed since it was opened or refreshed; tunelookup_refresh reads it again", db->files[i].path);
+    }
+    return TUNELOOKUP_OK;
+}
+
+/* A pack says itself what is in it, and as the only file also which source is the newest. */
+static tunelookup_status add_session(XXH3_state_t *state, renewals *order, const mt_lookup_file *file, const mt_lookup_session *session)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    add_number(state, file->is_shipped);
+    if (session->is_pack) XXH3_128bits_update(state, session->contents, sizeof session->contents);
+    for (size_t i = 0; !session->is_pack && i < sizeof contents / sizeof *contents; i++) LOOKUP_TRY(add_rows(state, session->db, file->path, contents[i]));
+    if (session->db) LOOKUP_TRY(read_renewals(order, session->db, file->path));
+    st = mt_lookup_sqlite_confirm(file, session);
+done:
+    return st;
 }
 
 /* A file that answers nothing, because it is missing or left out, counts for nothing; one that can't be read just now is an error. */
-static tunelookup_status add_file(XXH3_state_t *state, renewals *order, const mt_lookup_file *file)
+static tunelookup_status add_file(XXH3_state_t *state, renewals *order, const mt_lookup_file *file, bool is_alone)
 {
     mt_lookup_session session;
-    tunelookup_status st = mt_lookup_sqlite_open(file, &session);
+    tunelookup_status st = is_alone && mt_pack_is_name(file->path) ? mt_lookup_sqlite_try(file, &session) : mt_lookup_sqlite_open(file, &session);
     if (st != TUNELOOKUP_ERR_IO && mt_lookup_is_of_file(st)) {
         mt_lookup_clear_detail();
         return TUNELOOKUP_OK;
     }
-    if (st != TUNELOOKUP_OK || !session.db) return st;
-    add_number(state, file->is_shipped);
-    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) LOOKUP_TRY(add_rows(state, session.db, file->path, contents[i]));
-    LOOKUP_TRY(read_renewals(order, session.db, file->path));
-    LOOKUP_TRY(mt_lookup_sqlite_confirm(file, &session));
-done:
+    if (st == TUNELOOKUP_OK && (session.db || session.is_pack)) st = add_session(state, order, file, &session);
     mt_lookup_sqlite_close(&session);
     return st;
 }
 
-tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID])
+tunelookup_status mt_lookup_snapshot_of(const tunelookup_db *db, mt_lookup_source *sources, char id[TUNELOOKUP_SNAPSHOT_ID])
 {
     tunelookup_status st = TUNELOOKUP_OK;
     XXH3_state_t state;
     XXH128_canonical_t digest;
     renewals order = { 0 };
-    mt_lookup_clear_detail();
-    if (!db || !id) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db or id is NULL");
-    *id = '\0';
     XXH3_128bits_reset(&state);
     add_number(&state, 10000 * TUNELOOKUP_VERSION_MAJOR + 100 * TUNELOOKUP_VERSION_MINOR + TUNELOOKUP_VERSION_PATCH); /* another library may answer otherwise */
     add_number(&state, db->flags & (TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS));
     for (size_t i = 0; i < db->file_count; i++) {
-        LOOKUP_TRY(check_stamp(&db->files[i]));
-        LOOKUP_TRY(add_file(&state, &order, &db->files[i]));
-        LOOKUP_TRY(check_stamp(&db->files[i]));
+        bool is_open = sources && sources[i].session.db;
+        LOOKUP_TRY(is_open ? add_session(&state, &order, &db->files[i], &sources[i].session) : add_file(&state, &order, &db->files[i], db->file_count == 1));
     }
-    add_order(&state, &order);
+    if (db->file_count > 1 || !mt_pack_is_name(db->files[0].path)) add_order(&state, &order);
     XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(&state));
     mt_lookup_hex(digest.digest, id);
 done:
     free(order.items);
+    return st;
+}
+
+tunelookup_status tunelookup_snapshot_id(tunelookup_db *db, char id[TUNELOOKUP_SNAPSHOT_ID])
+{
+    mt_lookup_clear_detail();
+    if (!db || !id) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db or id is NULL");
+    *id = '\0';
+    if (*db->pin) {
+        memcpy(id, db->pin, sizeof db->pin);
+        return TUNELOOKUP_OK;
+    }
+    tunelookup_status st = check_stamps(db);
+    if (st == TUNELOOKUP_OK) st = mt_lookup_snapshot_of(db, NULL, id);
+    if (st == TUNELOOKUP_OK) st = check_stamps(db);
+    if (st != TUNELOOKUP_OK) *id = '\0';
     return st;
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "db/pack_sqlite.h"
 #include "db/sqlite_defend.h"
 
 enum {
@@ -89,16 +90,20 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path)
  * and -shm can be had. */
 static const char begin_sql[] = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; BEGIN; PRAGMA user_version";
 
+static int begin(sqlite3 *db)
+{
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, BUSY_MS);
+    mt_sqlite_defend(db, VALUE_BYTES, 64 << 10, 0); /* what matters most (a schema that computes) check_schema looks for too */
+    return mt_sqlite_first_read(db, begin_sql);
+}
+
 static int open_handle(const char *name, int flags, sqlite3 **db)
 {
     sqlite3_close(*db);
     *db = NULL;
     int code = sqlite3_open_v2(name, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, NULL);
-    if (code != SQLITE_OK) return code;
-    sqlite3_extended_result_codes(*db, 1);
-    sqlite3_busy_timeout(*db, BUSY_MS);
-    mt_sqlite_defend(*db, VALUE_BYTES, 64 << 10, 0); /* what matters most (a schema that computes) check_schema looks for too */
-    return mt_sqlite_first_read(*db, begin_sql);
+    return code == SQLITE_OK ? begin(*db) : code;
 }
 
 static bool has_bytes(const char *path, const char *suffix)
@@ -143,21 +148,35 @@ static bool wants_immutable(int code, const char *real)
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR || code == SQLITE_PROTOCOL;
 }
 
-/* Anything that the first page tells. */
-static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_session *session)
+/* ---- packs ---- */
+
+tunelookup_status mt_lookup_pack_fail(mt_pack_verdict verdict, const char *path, const char *why)
 {
-    tunelookup_status st;
-    char real[PATH_MAX];
-    bool is_shared = false;
-    *session = (mt_lookup_session){ 0 };
-    if (sqlite3_libversion_number() < OLDEST_SQLITE) LOOKUP_LEAVE(mt_lookup_fail(TUNELOOKUP_ERR_SQLITE_TOO_OLD, "SQLite %s is too old, at least 3.26 is needed", sqlite3_libversion()));
-    st = mt_lookup_check_trust(file->path, real, &is_shared);
-    if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) {
-        mt_lookup_clear_detail();
-        return TUNELOOKUP_OK;
-    }
-    if (st != TUNELOOKUP_OK) goto done;
-    if (faccessat(AT_FDCWD, real, R_OK, AT_EACCESS) != 0) LOOKUP_LEAVE(mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", file->path, strerror(errno)));
+    static const tunelookup_status statuses[] = { [MT_PACK_OK] = TUNELOOKUP_OK, [MT_PACK_UNREADABLE] = TUNELOOKUP_ERR_IO, [MT_PACK_DAMAGED] = TUNELOOKUP_ERR_NOT_A_DATABASE,
+                                                  [MT_PACK_NEWER] = TUNELOOKUP_ERR_NEWER_SCHEMA, [MT_PACK_NO_MEMORY] = TUNELOOKUP_ERR_NO_MEMORY };
+    return mt_lookup_fail(statuses[verdict], "%s: %s", path, why);
+}
+
+/* The pack's own contents; is_whole: its database too, into the session. */
+static tunelookup_status open_pack(const mt_lookup_file *file, const char *real, bool is_whole, mt_lookup_session *session)
+{
+    char why[MT_PACK_WHY];
+    mt_pack pack;
+    mt_pack_verdict verdict = mt_pack_open(real, &pack, why);
+    if (verdict != MT_PACK_OK) return mt_lookup_pack_fail(verdict, file->path, why);
+    session->is_pack = true;
+    memcpy(session->contents, pack.head + MT_PACK_AT_TABLE_HASH, sizeof session->contents);
+    if (is_whole) verdict = mt_pack_database(&pack, &session->db, why);
+    mt_pack_close(&pack);
+    if (verdict != MT_PACK_OK) return mt_lookup_pack_fail(verdict, file->path, why);
+    return is_whole && begin(session->db) != SQLITE_OK ? mt_lookup_sqlite_fail(session->db, file->path) : TUNELOOKUP_OK;
+}
+
+/* ---- opening ---- */
+
+static tunelookup_status open_database(const mt_lookup_file *file, const char *real, bool is_shared, mt_lookup_session *session)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
     int code = is_shared ? SQLITE_CANTOPEN : open_handle(real, 0, &session->db);
     if (wants_immutable(code, real)) {
         session->stamp = mt_lookup_stamp_of(real); /* first: who begins to write later is seen by it or by the companions */
@@ -168,8 +187,36 @@ static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_sessi
     if (!session->db || code != SQLITE_OK) {
         if (session->db && code == SQLITE_INTERRUPT) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: " MT_SQLITE_TOO_MANY_OBJECTS, file->path);
         else st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_no_memory();
-        goto done;
     }
+done:
+    return st;
+}
+
+/* Where the file really is; "" with OK where an optional one is missing. */
+static tunelookup_status find_file(const mt_lookup_file *file, char real[PATH_MAX], bool *is_shared)
+{
+    *real = '\0';
+    if (sqlite3_libversion_number() < OLDEST_SQLITE) return mt_lookup_fail(TUNELOOKUP_ERR_SQLITE_TOO_OLD, "SQLite %s is too old, at least 3.26 is needed", sqlite3_libversion());
+    tunelookup_status st = mt_lookup_check_trust(file->path, real, is_shared);
+    if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) {
+        mt_lookup_clear_detail();
+        return TUNELOOKUP_OK;
+    }
+    if (st == TUNELOOKUP_OK && faccessat(AT_FDCWD, real, R_OK, AT_EACCESS) != 0) st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", file->path, strerror(errno));
+    return st;
+}
+
+/* Anything that the first page tells; of a pack without is_whole what its table of contents does, and no handle. */
+static tunelookup_status open_header(const mt_lookup_file *file, bool is_whole, mt_lookup_session *session)
+{
+    tunelookup_status st;
+    char real[PATH_MAX];
+    bool is_shared = false;
+    *session = (mt_lookup_session){ 0 };
+    LOOKUP_TRY(find_file(file, real, &is_shared));
+    if (!*real) goto done;
+    LOOKUP_TRY(mt_pack_is_name(file->path) ? open_pack(file, real, is_whole, session) : open_database(file, real, is_shared, session));
+    if (!session->db) goto done;
     sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);
     st = check_header(session->db, file->path);
 done:
@@ -179,17 +226,16 @@ done:
 
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session)
 {
-    tunelookup_status st = open_header(file, session);
+    tunelookup_status st = open_header(file, true, session);
     if (st == TUNELOOKUP_OK && session->db) st = check_schema(session->db, file->path);
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
     return st;
 }
 
-tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file)
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, mt_lookup_session *session)
 {
-    mt_lookup_session session;
-    tunelookup_status st = open_header(file, &session);
-    mt_lookup_sqlite_close(&session);
+    tunelookup_status st = open_header(file, false, session);
+    mt_lookup_sqlite_close(session);
     return st;
 }
 

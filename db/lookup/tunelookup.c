@@ -1,5 +1,5 @@
 /* libtunelookup: the handles. include/tunelookup.h is the contract; db/lookup/lookup.h says how the parts fit together. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_pin.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,6 +62,7 @@ const char *tunelookup_strerror(tunelookup_status status)
     case TUNELOOKUP_ERR_CUBIN_DAMAGED: return "the cubin is damaged or not for this GPU";
     case TUNELOOKUP_ERR_LIMIT: return "more than this version supports";
     case TUNELOOKUP_ERR_OLDER_SCHEMA: return "written by an older msda-tune";
+    case TUNELOOKUP_ERR_OTHER_SNAPSHOT: return "the files hold another snapshot than the pinned one";
     }
     return "unknown status";
 }
@@ -82,7 +83,8 @@ static tunelookup_status try_files(tunelookup_db *db)
     bool is_any_there = false;
     for (size_t i = 0; i < db->file_count; i++) {
         db->files[i].stamp = mt_lookup_stamp_of(db->files[i].path); /* before reading: what changes meanwhile is seen by refresh */
-        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i]);
+        mt_lookup_session tried;
+        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i], &tried);
         is_any_there = is_any_there || (st == TUNELOOKUP_OK && db->files[i].stamp.bytes >= 0);
         if (st == TUNELOOKUP_OK) continue;
         if (!mt_lookup_is_of_file(st)) return st;
@@ -95,14 +97,15 @@ static tunelookup_status try_files(tunelookup_db *db)
     return *left_out ? mt_lookup_fail(TUNELOOKUP_OK, "left out: %s", left_out) : TUNELOOKUP_OK;
 }
 
-tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **out)
+/* `pin`: an id, or NULL. */
+static tunelookup_status open_files(const char *path, unsigned flags, const char *pin, tunelookup_db **out)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     tunelookup_db *db = NULL;
     mt_lookup_clear_detail();
     if (!out) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db is NULL");
     *out = NULL;
-    if (flags & ~(unsigned)(TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS | TUNELOOKUP_COUNT_MISSES)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "unknown flags %#x", flags);
+    if (flags & ~(unsigned)(TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS | TUNELOOKUP_COUNT_MISSES | TUNELOOKUP_PINNED)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "unknown flags %#x", flags);
     if (path && !*path) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the path is empty; NULL stands for the user's and the shipped files");
     db = mt_lookup_alloc(sizeof *db);
     if (!db) return mt_lookup_no_memory();
@@ -110,11 +113,25 @@ tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_d
     db->is_default = !path;
     LOOKUP_TRY(path ? mt_lookup_given_file(path, &db->files, &db->file_count) : mt_lookup_default_files(&db->files, &db->file_count));
     LOOKUP_TRY(try_files(db));
+    if (flags & TUNELOOKUP_PINNED) LOOKUP_TRY(mt_lookup_pin(db, pin));
     *out = db;
     db = NULL;
 done:
     tunelookup_close(db);
     return st;
+}
+
+tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db)
+{
+    return open_files(path, flags, NULL, db);
+}
+
+tunelookup_status tunelookup_open_pinned(const char *path, unsigned flags, const char *snapshot_id, tunelookup_db **db)
+{
+    if (db) *db = NULL;
+    bool is_id = snapshot_id && strlen(snapshot_id) == TUNELOOKUP_SNAPSHOT_ID - 1 && strspn(snapshot_id, "0123456789abcdef") == TUNELOOKUP_SNAPSHOT_ID - 1;
+    if (!is_id) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%.64s is no snapshot id: expected the 32 hex digits that tunelookup_snapshot_id gives", snapshot_id ? snapshot_id : "NULL");
+    return open_files(path, flags | TUNELOOKUP_PINNED, snapshot_id, db);
 }
 
 /* ---- prepare ---- */
@@ -299,6 +316,7 @@ tunelookup_status tunelookup_refresh(tunelookup_db *db)
     size_t count = 0;
     mt_lookup_clear_detail();
     if (!db) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db is NULL");
+    if (*db->pin) return mt_lookup_pin_check(db, NULL);
     for (const tunelookup_plan *plan = db->plans; plan; plan = plan->next) count++;
     mt_lookup_stamp *stamps = mt_lookup_alloc(db->file_count * sizeof *stamps);
     mt_lookup_answers **loaded_answers = mt_lookup_alloc(count * sizeof *loaded_answers);

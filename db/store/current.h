@@ -23,6 +23,11 @@
 /* Finalists of that subject that stand: what is told and written of a final is told of these. A variant that was measured again is another one. */
 #define MT_STANDING "finalist f JOIN good g ON g.id = f.measurement_id "
 
+/* A launch of row `m` is programmatic. Few are: the others are told by a look at the text, without reading it as JSON. */
+#define MT_IS_PROGRAMMATIC(m) \
+    "(instr(" m ".launch_json, '\"programmatic\"') > 0 AND json_valid(" m ".launch_json) AND EXISTS (SELECT 1 FROM json_each(" m ".launch_json, '$.launches') p " \
+    "WHERE p.type = 'object' AND json_type(p.value, '$.programmatic') = 'true'))"
+
 /* A variant's results were written, or their ids dealt out anew. */
 mt_status mt_current_renew(mt_store *store, int64_t subject, int64_t variant, mt_error *err);
 /* Rows of measurement were added that have ids above `last`. */

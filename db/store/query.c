@@ -9,16 +9,12 @@
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 
-/* Few launches are programmatic: the others are told by a look at the text, without reading it as JSON. */
-#define IS_PROGRAMMATIC \
-    "instr(m.launch_json, '\"programmatic\"') > 0 AND json_valid(m.launch_json) AND EXISTS (SELECT 1 FROM json_each(m.launch_json, '$.launches') p " \
-    "WHERE p.type = 'object' AND json_type(p.value, '$.programmatic') = 'true'), "
 /* ?10 asks for samples. */
 #define ROW_COLUMNS \
     "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
     "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
     "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) \
-    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), " MT_LIBRARY_COLUMNS IS_PROGRAMMATIC
+    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), " MT_LIBRARY_COLUMNS MT_IS_PROGRAMMATIC("m") ", "
 /* The winner's figures are the final's that picked it. */
 #define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
     finalist ".energy_runs, " finalist ".energy_source "

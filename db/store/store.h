@@ -106,6 +106,8 @@ enum { MT_FINALISTS_MAX = 8 };
 #define MT_EVENT_LATENCY_NS 3000 /* at most so much of it is in a row timed by events and not in one timed in graphs (docs/measurement.md) */
 typedef mt_status (*mt_store_near_tie_callback)(void *context, const mt_near_tie *row, mt_error *err);
 mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_objective objective, mt_store_near_tie_callback callback, void *context, mt_error *err);
+/* The fastest whose launches all wait for the kernel in front of them, as a library's do; nothing where it is the fastest of all. */
+mt_status mt_store_plain_rival(mt_store *store, const mt_subject *subject, mt_store_near_tie_callback callback, void *context, mt_error *err);
 /* *final: the newest final of the subject, when it covers every near-tie of now by its newest row, and its pick still stands; 0 = there is none.
  * `objective`: it must be for this one; NULL = for any. */
 mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err);

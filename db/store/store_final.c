@@ -22,14 +22,11 @@ static const double anyhow = 1e9; /* as much slower as it likes: the limit decid
 /* ?1 to ?4 of a statement WITH_NEAR. */
 #define NEAR(subject, within) MT_INT(subject), MT_REAL(within), MT_INT(MT_FINALISTS_MAX), MT_REAL(MT_EVENT_LATENCY_NS)
 
-mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_objective objective, mt_store_near_tie_callback callback, void *context, mt_error *err)
+#define NEAR_COLUMNS "SELECT n.id, n.variant, n.median_ns, ifnull(n.low_ns, n.median_ns), ifnull(n.high_ns, n.median_ns), ifnull(n.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("n") ", 1), ifnull(n.batch_count, 1) "
+
+static mt_status tell_near(mt_store *store, mt_sql_args rows, mt_store_near_tie_callback callback, void *context, mt_error *err)
 {
-    int64_t id = 0;
-    mt_status st = mt_subject_find(store, subject, &id, err);
-    if (st != MT_OK || !id) return st;
-    mt_sql_args rows = mt_sql_query(store, WITH_NEAR("?2") "SELECT n.id, n.variant, n.median_ns, ifnull(n.low_ns, n.median_ns), ifnull(n.high_ns, n.median_ns), "
-                          "ifnull(n.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("n") ", 1), ifnull(n.batch_count, 1) FROM near n ORDER BY n.median_ns, n.variant",
-                                    MT_IN(NEAR(id, objective == MT_OBJECTIVE_TIME ? MT_NEAR_TIE : anyhow)), &st, err);
+    mt_status st = MT_OK;
     while (mt_sql_each(store, &rows, "find near-ties", &st, err)) {
         sqlite3_stmt *statement = rows.statement;
         mt_near_tie near = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
@@ -39,6 +36,25 @@ mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_obje
         st = callback(context, &near, err);
     }
     return st;
+}
+
+mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_objective objective, mt_store_near_tie_callback callback, void *context, mt_error *err)
+{
+    int64_t id = 0;
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st != MT_OK || !id) return st;
+    mt_sql_args rows = mt_sql_query(store, WITH_NEAR("?2") NEAR_COLUMNS "FROM near n ORDER BY n.median_ns, n.variant", MT_IN(NEAR(id, objective == MT_OBJECTIVE_TIME ? MT_NEAR_TIE : anyhow)), &st, err);
+    return st == MT_OK ? tell_near(store, rows, callback, context, err) : st;
+}
+
+mt_status mt_store_plain_rival(mt_store *store, const mt_subject *subject, mt_store_near_tie_callback callback, void *context, mt_error *err)
+{
+    int64_t id = 0;
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st != MT_OK || !id) return st;
+    mt_sql_args rows = mt_sql_query(store, MT_WITH_GOOD("?1") ", plain AS (SELECT g.*, v.text AS variant FROM good g JOIN variant v ON v.id = g.variant_id WHERE NOT ifnull(" MT_IS_PROGRAMMATIC("g") ", 0) ORDER BY g.median_ns, v.text LIMIT 1) "
+                                           NEAR_COLUMNS "FROM plain n WHERE EXISTS (SELECT 1 FROM good t WHERE t.median_ns < n.median_ns)", MT_IN(MT_INT(id)), &st, err);
+    return st == MT_OK ? tell_near(store, rows, callback, context, err) : st;
 }
 
 /* --- finals ------------------------------------------------------------------------------------------------------------------------- */

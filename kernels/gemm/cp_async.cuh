@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     extern __shared__ unsigned char shared[];
     unsigned stages = shared_address(shared) + (-shared_address(shared) & 1023);
     Source from = {from_a, from_b, lda, ldb, m, n, k};
-    Place place = place_of_block();
+    Place place = place_of_block(MATRICES);
     int steps = ceil_div(k, BK), group = threadIdx.x / 128, warp = threadIdx.x / 32, add = 0;
     if (DEPENDENT) {
         let_next_kernel_start();
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         load_step(from, stages, place, i + STAGES - 1, steps);
     }
     wgmma_wait<0>();
-    Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
+    Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
 #pragma unroll
     for (int block = 0; block < ROW_BLOCKS; block++)
         store_rows<BN>(out, sum[block], place.m * BM + (group * ROW_BLOCKS + block) * 64 + warp % 4 * 16, place.n * BN,

@@ -2,11 +2,14 @@
  * Few rows without tensor cores: all warps of a block share the k of BM x BN elements of D, 8 of k per lane and turn. B is read once,
  * at the rate of memory; for BM = 1 it is a product of matrix and vector. Both operands have k innermost. Any architecture.
  *
- *     block   WARPS * 32        grid   columns of BN, up to the end of D's last piece of 16 bytes, x rows of BM
+ *     block   WARPS * 32        grid   columns of BN, up to the end of D's last piece of 16 bytes, x rows of BM x matrices
  */
 #pragma once
 
 #include "dependent_launch.cuh"
+#if IS_FUSED
+#include "epilogue.cuh"
+#endif
 
 constexpr int TURN = WARPS * 32 * 8; /* of k, by the block */
 
@@ -60,9 +63,13 @@ __device__ inline float add_up(const float (&sum)[BM][BN])
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
     gemm_dot(const element_t *a, const element_t *b, element_t *d, const element_t *c, int m, int n, int k, int lda, int ldb, int ldd,
-             float alpha, float beta)
+             float alpha, float beta EXTRA_PARAMETERS)
 {
     int row = blockIdx.y * BM, column = blockIdx.x * BN;
+#if IS_FUSED
+    a += blockIdx.z * stride_a;
+    b += blockIdx.z * stride_b;
+#endif
     if (DEPENDENT) {
         let_next_kernel_start();
         wait_for_previous_kernel();
@@ -84,7 +91,13 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
     int r = row + (int)threadIdx.x / BN, col = column + (int)threadIdx.x % BN;
     if (threadIdx.x >= BM * BN || r >= m || col >= align_up(n, 8))
         return;
+#if IS_FUSED
+    Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
+    out.go_to(blockIdx.z);
+    out.d[(long long)r * ldd + col] = element_t(finished(out, col < n ? total : 0.0f, r, col));
+#else
     long long at = (long long)r * ldd + col;
     float more = READS_C && col < n ? beta * float(c[at]) : 0.0f;
     d[at] = element_t(col < n ? alpha * total + more : 0.0f);
+#endif
 }

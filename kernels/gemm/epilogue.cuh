@@ -10,8 +10,9 @@
 #pragma once
 
 #include "async_copy.cuh"
-#include "bulk_store.cuh"
+#include "box.cuh"
 #include "elect.cuh"
+#include "fused.cuh"
 #include "sums.cuh"
 
 constexpr int SLOT_BYTES = 16 * 128;
@@ -22,7 +23,38 @@ struct Output {
     const CUtensorMap *map; /* tma alone */
     int m, n, ldd;
     float alpha, beta;
+#if IS_FUSED
+    Extra extra;
+    int matrix = 0; /* d and c are those of this one */
+#else
+    enum { matrix = 0 };
+#endif
+
+    /* From the first matrix to another one. */
+    __device__ void go_to(int other)
+    {
+#if IS_FUSED
+        d += other * extra.stride_d;
+        c += other * extra.stride_d;
+        matrix = other;
+#endif
+    }
 };
+
+/* One element before it is rounded. */
+__device__ inline float finished(const Output &out, float sum, int row, int column)
+{
+    float value = out.alpha * sum;
+    bool is_inside = row < out.m && column < out.n;
+#if IS_FUSED
+    float of_c = READS_C && is_inside ? float(out.c[(long long)row * out.ldd + column]) : 0.0f;
+    return fused(value, of_c, ADDS_BIAS && is_inside ? float(out.extra.bias[column]) : 0.0f, out.beta);
+#else
+    if (READS_C && is_inside)
+        value += out.beta * float(out.c[(long long)row * out.ldd + column]);
+    return value;
+#endif
+}
 
 /* What is added to the pair at (row, column). */
 __device__ inline float2 addend(const Output &out, int row, int column)
@@ -38,10 +70,16 @@ __device__ inline float2 addend(const Output &out, int row, int column)
 
 __device__ inline unsigned finished_pair(const Output &out, float2 sum, int row, int column)
 {
+#if IS_FUSED
+    float2 of_c = READS_C ? pair_at(out.c + (long long)min(row, out.m - 1) * out.ldd, column, out.n) : make_float2(0.0f, 0.0f);
+    float2 of_bias = ADDS_BIAS ? pair_at(out.extra.bias, column, out.n) : make_float2(0.0f, 0.0f);
+    return pack(fused(out.alpha * sum.x, of_c.x, of_bias.x, out.beta), fused(out.alpha * sum.y, of_c.y, of_bias.y, out.beta));
+#else
     if (!READS_C)
         return pack(out.alpha * sum.x, out.alpha * sum.y);
     float2 more = addend(out, row, column);
     return pack(out.alpha * sum.x + more.x, out.alpha * sum.y + more.y);
+#endif
 }
 
 __device__ inline void store_pair(const Output &out, unsigned pair, int row, int column)
@@ -160,7 +198,7 @@ __device__ inline void store_by_slots(const Output &out, const sum_t (&d)[SUMS<N
     async_proxy_fence();
     __syncwarp();
     if (elect_one()) {
-        tma_store_2d(out.map, column + FIRST, row, slot);
+        store_box(out.map, column + FIRST, row, out.matrix, slot);
         bulk_commit();
     }
 #else

@@ -11,7 +11,7 @@
  *     mma_sync    mma.sync + cp.async (sm_80 and later)
  *     reference   fp64: what MT_SUPPORT asks for
  *
- * Only what is asked for is compiled: ALGO is the .ini's [algorithm].
+ * Only what is asked for is compiled: ALGO is the .ini's [algorithm]. fused.cuh has what gemm_fused asks for besides, of the same source.
  */
 #include "shape.cuh"
 

@@ -65,12 +65,17 @@ __device__ inline void multiply_step(sum_t (&sum)[WARP_M / 16][SUMS<WARP_N>], un
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     gemm_mma_sync(const element_t *from_a, const element_t *from_b, element_t *d, const element_t *c, int m, int n, int k,
-                  int lda, int ldb, int ldd, float alpha, float beta)
+                  int lda, int ldb, int ldd, float alpha, float beta EXTRA_PARAMETERS)
 {
     extern __shared__ __align__(128) unsigned char shared[];
     unsigned stages = shared_address(shared);
     Source from = {from_a, from_b, lda, ldb, m, n, k};
-    Place place = place_of_block();
+    Place place = place_of_block(MATRICES);
+    int matrix = matrix_of_block(MATRICES);
+#if IS_FUSED
+    from.a += matrix * stride_a;
+    from.b += matrix * stride_b;
+#endif
     int steps = ceil_div(k, BK), warp = threadIdx.x / 32;
     if (place.m * BM >= m)
         return;
@@ -86,7 +91,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     cp_async_wait<0>();
     __syncthreads(); /* the stages become the warps' slots */
-    Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
+    Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
+    out.go_to(matrix);
 #pragma unroll
     for (int i = 0; i < WARP_M / 16; i++)
         store_rows<WARP_N>(out, sum[i], place.m * BM + warp % WARPS_M * WARP_M + i * 16,

@@ -25,16 +25,20 @@
 #include "elect.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"
+#include "box.cuh"
 #include "tiles.cuh"
 
 #if ALGO == ALGO_stream_k
 #define CLUSTER_M 1
 #define CLUSTER_N 1
-#define TAIL 0
 constexpr bool PINGPONG = false;
 #else
 constexpr bool PINGPONG = MODE == MODE_pingpong;
 #endif
+#ifndef TAIL
+#define TAIL 0
+#endif
+#include "turns.cuh"
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + PRODUCERS * 32;
 constexpr bool REASSIGNS = PRODUCERS == 4; /* a whole warpgroup gives registers to the consumers */
 constexpr int LOADERS = REASSIGNS ? 1 : PRODUCERS;
@@ -65,53 +69,30 @@ __device__ inline Shared shared_layout(void)
     return s;
 }
 
-/* Position in the ring: a stage, and how often it was used before. */
-struct Turn {
-    int stage, lap;
-
-    /* Of all `total` steps of the block, a later one uses the stage again. */
-    __device__ bool is_used_again(int total) const
-    {
-        return (lap + 1) * STAGES + stage < total;
-    }
-
-    __device__ void advance(int count)
-    {
-        stage += count;
-        if (count > 1) {
-            lap += stage / STAGES;
-            stage %= STAGES;
-        } else if (stage == STAGES) {
-            stage = 0;
-            lap++;
-        }
-    }
-};
-
 /* ---- producers ---- */
 
 /* One box, or this block's share of one that all blocks of the cluster get. */
 template <int PARTS>
-__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full)
+__device__ inline void load_part(unsigned char *to, const CUtensorMap *map, int x, int y, int matrix, unsigned long long *full)
 {
     if (PARTS == 1)
-        tma_load_2d(to, map, x, y, full);
+        load_box(to, map, x, y, matrix, full);
     else
-        tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
+        multicast_box(to, map, x, y, matrix, full, (1 << CLUSTER) - 1);
 }
 
 /* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it, `part` is this one. */
 template <int R, bool K_INNERMOST, int PARTS>
-__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
+__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, int matrix, unsigned long long *full, int part)
 {
     if (K_INNERMOST) {
 #pragma unroll
         for (int sub = 0; sub < BK / 64; sub++)
-            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
+            load_part<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), matrix, full);
     } else {
 #pragma unroll
         for (int chunk = 0; chunk < R / 64; chunk++)
-            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
+            load_part<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), matrix, full);
     }
 }
 
@@ -128,9 +109,9 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
                 mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
             unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
             mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
-            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
-            load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
-                                                              rank % CLUSTER_M);
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, work.matrix, &s.full[turn.stage], rank / CLUSTER_M);
+            load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, work.matrix, &s.full[turn.stage],
+                                                    rank % CLUSTER_M);
         }
     }
 }
@@ -148,19 +129,6 @@ __device__ inline void release(const Shared &s, Turn turn, int total)
     } else if (thread < CLUSTER && turn.is_used_again(total)) {
         mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), thread));
     }
-}
-
-/* Ping-pong: warpgroup `own` multiplies when the other one has issued its last wgmma. */
-__device__ inline void wait_for_turn(int own)
-{
-    if (PINGPONG)
-        asm volatile("bar.sync %0, 256;" ::"r"(2 + own) : "memory");
-}
-
-__device__ inline void give_turn(int own)
-{
-    if (PINGPONG)
-        asm volatile("bar.arrive %0, 256;" ::"r"(2 + (own ^ 1)) : "memory");
 }
 
 /* `steps` steps of one work, by consumer warpgroup `group`. A stage is released when the next one's wgmmas are issued. */
@@ -295,9 +263,11 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
         if (work.slot >= 0) {
             store_partial(partial, sum, work.slot);
         } else {
+            Output own = out;
+            own.go_to(work.matrix);
 #pragma unroll
             for (int block = 0; block < ROW_BLOCKS; block++)
-                store_rows<BN>(out, sum[block], row + block * 64, work.n, s.slots + warp * 2 * SLOT_BYTES);
+                store_rows<BN>(own, sum[block], row + block * 64, work.n, s.slots + warp * 2 * SLOT_BYTES);
         }
 #endif
         if (PINGPONG && walk.next(work))
@@ -344,7 +314,7 @@ __device__ inline void announce_barriers(bool is_maker)
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     RING_ENTRY(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
                const __grid_constant__ CUtensorMap d_map, element_t *d, const element_t *c, int m, int n, int k, int ldd,
-               float alpha, float beta PARTIAL_PARAMETERS)
+               float alpha, float beta EXTRA_PARAMETERS PARTIAL_PARAMETERS)
 {
 #if ALGO == ALGO_ring
     float2 *partial = nullptr;
@@ -352,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #endif
     int producer = warp_number() - CONSUMERS * 4; /* negative: a consumer */
     Shared s = shared_layout();
-    Walk walk(m, n, k, per_block);
+    Walk walk(m, n, k, per_block, MATRICES);
     if (DEPENDENT)
         let_next_kernel_start();
     if (producer == 0)
@@ -363,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (producer < 0) {
         if (REASSIGNS)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
-        Output out = {d, c, &d_map, m, n, ldd, alpha, beta};
+        Output out = {d, c, &d_map, m, n, ldd, alpha, beta EXTRA_FIELD};
         consume(s, out, partial, walk);
         if (CLUSTER > 1)
             cluster_wait(); /* over since long: whoever arrives must wait once */

@@ -18,18 +18,16 @@
  */
 #pragma once
 
-#include <cuda_fp16.h>
-
 #if SHAPE_dtype == SHAPE_dtype_f16
-typedef half element_t;
+#define ELEMENT_IS_F16 1
 #define ELEMENT_TYPE "f16"
 #elif SHAPE_dtype == SHAPE_dtype_bf16
-#include <cuda_bf16.h>
-typedef __nv_bfloat16 element_t;
+#define ELEMENT_IS_F16 0
 #define ELEMENT_TYPE "bf16"
 #else
 #error "dtype is f16 or bf16"
 #endif
+#include "element.cuh"
 
 #if SHAPE_layout == SHAPE_layout_RC || SHAPE_layout == SHAPE_layout_RR
 #define A_K_INNERMOST 1
@@ -49,10 +47,12 @@ typedef __nv_bfloat16 element_t;
 #endif
 
 #if SHAPE_beta == SHAPE_beta_any
-#define READS_C 1
+#define ADDS_C 1
 #else
-#define READS_C 0
+#define ADDS_C 0
 #endif
+
+#include "fused.cuh"
 
 /* The launch is programmatic: it waits by itself for the kernel in front. */
 #ifdef PDL
@@ -60,32 +60,3 @@ constexpr bool DEPENDENT = PDL == PDL_on;
 #else
 constexpr bool DEPENDENT = false;
 #endif
-
-__device__ constexpr int ceil_div(int a, int b)
-{
-    return (a + b - 1) / b;
-}
-
-__device__ constexpr int align_up(int a, int b)
-{
-    return ceil_div(a, b) * b;
-}
-
-__device__ inline unsigned pack(float low, float high)
-{
-#if SHAPE_dtype == SHAPE_dtype_f16
-    half2 both = __floats2half2_rn(low, high);
-#else
-    __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
-#endif
-    return *(unsigned *)&both;
-}
-
-__device__ inline float2 unpack(unsigned both)
-{
-#if SHAPE_dtype == SHAPE_dtype_f16
-    return __half22float2(*(half2 *)&both);
-#else
-    return __bfloat1622float2(*(__nv_bfloat162 *)&both);
-#endif
-}

@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(CONSUMERS * 128)
     if (first == last)
         return;
     Place place = place_of(tile, rows, columns);
-    Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
+    Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
     int lane = threadIdx.x % 32;
     int row = first_row(place.m, BM, m) + threadIdx.x / 128 * ROW_BLOCKS * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
     int column = first_column(place.n, BN, n) + lane % 4 * 2;

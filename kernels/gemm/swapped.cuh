@@ -7,7 +7,7 @@
  * added in the order of k: the same bits every time.
  *
  *     block   CONSUMERS * 128 threads, then a warp that loads
- *     grid    CLUSTER_K * rows x columns of tiles of BM x BN, in clusters of CLUSTER_K
+ *     grid    CLUSTER_K * rows x columns of tiles of BM x BN x matrices, in clusters of CLUSTER_K
  *     smem    1024 + STAGES * ((BM + BN) * BK * 2 + 16)
  */
 #pragma once
@@ -62,7 +62,7 @@ __device__ inline Share share_of(int rank, int k)
 /* ---- the warp that loads: one lane ---- */
 
 /* a_rows: of a box of A, which has no more than A has. What the rest of the stage holds goes to rows of D that are not there. */
-__device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, int row, int column, Share share, int a_rows)
+__device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, int row, int column, int matrix, Share share, int a_rows)
 {
     unsigned bytes = TileB::BYTES + (A_K_INNERMOST ? a_rows * BK * 2 : TileA::BYTES);
     int stage = 0, lap = 0;
@@ -72,8 +72,8 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
             mbarrier_wait(&s.empty[stage], (lap - 1) & 1);
         unsigned char *to = s.stages + stage * STAGE_BYTES;
         mbarrier_expect(&s.full[stage], bytes);
-        load_tile<BN, B_K_INNERMOST>(to, b_map, column, (share.first + i) * BK, &s.full[stage]);
-        load_tile<BM, A_K_INNERMOST>(to + TileB::BYTES, a_map, row, (share.first + i) * BK, &s.full[stage]);
+        load_tile<BN, B_K_INNERMOST>(to, b_map, column, (share.first + i) * BK, matrix, &s.full[stage]);
+        load_tile<BM, A_K_INNERMOST>(to + TileB::BYTES, a_map, row, (share.first + i) * BK, matrix, &s.full[stage]);
         if (++stage == STAGES) {
             stage = 0;
             lap++;
@@ -170,7 +170,7 @@ __device__ inline void init_barriers(const Shared &s)
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     gemm_swapped(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map, element_t *d, const element_t *c,
-                 int m, int n, int k, int ldd, float alpha, float beta)
+                 int m, int n, int k, int ldd, float alpha, float beta EXTRA_PARAMETERS)
 {
     int rank = CLUSTER_K > 1 ? cluster_rank() : 0, row = first_row(blockIdx.x / CLUSTER_K, BM, m), column = first_column(blockIdx.y, BN, n);
     Shared s = shared_layout();
@@ -187,11 +187,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         __syncwarp();
         asm volatile("bar.arrive 2, %0;" ::"n"(THREADS) : "memory"); /* the barriers are there */
         if (elect_one())
-            produce(s, &a_map, &b_map, row, column, share, min(m, BM));
+            produce(s, &a_map, &b_map, row, column, blockIdx.z, share, min(m, BM));
         __syncwarp();
     } else {
         asm volatile("bar.sync 2, %0;" ::"n"(THREADS) : "memory");
-        consume(s, {d, c, nullptr, m, n, ldd, alpha, beta}, share, rank, row, column);
+        Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
+        out.go_to(blockIdx.z);
+        consume(s, out, share, rank, row, column);
     }
     if (CLUSTER_K > 1) {
         if (is_loader)

@@ -6,15 +6,6 @@
 
 #include "epilogue.cuh"
 
-/* One of the pair's elements before it is rounded. */
-__device__ inline float finished(const Output &out, float sum, int row, int column)
-{
-    float value = out.alpha * sum;
-    if (READS_C && row < out.m && column < out.n)
-        value += out.beta * float(out.c[(long long)row * out.ldd + column]);
-    return value;
-}
-
 /* The pair of an 8 x 8 part of D that begins at (row, column). All lanes of the warp. */
 __device__ inline void store_transposed(const Output &out, float2 sum, int row, int column)
 {

@@ -2,7 +2,7 @@
  * wgmma and TMA without producers: all of K is in shared memory at once, each barrier is used once, nobody waits for a
  * free stage. For small problems, where the way to the first load is what counts.
  *
- *     block   128 threads        grid   rows x columns of tiles of 64 x BN
+ *     block   128 threads        grid   rows x columns of tiles of 64 x BN, x matrices
  *     smem    1536 + ceil_div(K, BK) * (64 + BN) * BK * 2 + 16 KiB unless EPILOGUE = direct; 32 steps at most
  *
  * Lane 0 of warp w makes barriers w, w + 4, ... and starts their loads at once. ISSUE = stage: a barrier per stage; operand: one for
@@ -25,11 +25,11 @@ constexpr int LOADERS = ISSUE == ISSUE_operand ? 2 : 1; /* warps that load a sta
 
 extern "C" __global__ void __launch_bounds__(128)
     gemm_upfront(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map, element_t *d,
-                 const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
+                 const element_t *c, int m, int n, int k, int ldd, float alpha, float beta EXTRA_PARAMETERS)
 {
     extern __shared__ unsigned char shared[];
     unsigned steps = (unsigned)(k + BK - 1) / BK;
-    int warp = warp_number(), row = first_row(blockIdx.x, 64, m), column = first_column(blockIdx.y, BN, n);
+    int warp = warp_number(), row = first_row(blockIdx.x, 64, m), column = first_column(blockIdx.y, BN, n), matrix = blockIdx.z;
     unsigned long long *full = (unsigned long long *)shared;
     unsigned char *stages = shared + BARRIER_BYTES + (-(shared_address(shared) + BARRIER_BYTES) & 1023);
     unsigned slots = shared_address(stages + steps * STAGE_BYTES);
@@ -47,9 +47,9 @@ extern "C" __global__ void __launch_bounds__(128)
                 wait_for_previous_kernel();
             mbarrier_expect(&full[i], (loads_a ? TileA::BYTES : 0) + (loads_b ? TileB::BYTES : 0));
             if (loads_a)
-                load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i / LOADERS * BK, &full[i]);
+                load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i / LOADERS * BK, matrix, &full[i]);
             if (loads_b)
-                load_tile<BN, B_K_INNERMOST>(stage + TileA::BYTES, &b_map, column, i / LOADERS * BK, &full[i]);
+                load_tile<BN, B_K_INNERMOST>(stage + TileA::BYTES, &b_map, column, i / LOADERS * BK, matrix, &full[i]);
         }
     }
     __syncthreads();
@@ -73,6 +73,7 @@ extern "C" __global__ void __launch_bounds__(128)
         b += STAGE_BYTES >> 4;
     }
     wgmma_wait<0>();
-    Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
+    Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
+    out.go_to(matrix);
     store_rows<BN>(out, sum, row + warp * 16, column, slots + warp * 2 * SLOT_BYTES);
 }

@@ -167,6 +167,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __syncwarp(); /* all lanes have read the first slice */
     put_sums((float *)(base + warp * SLICE_BYTES), sum);
     __syncthreads();
-    Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
+    Output out = {d, c, nullptr, m, n, ldd, alpha, beta EXTRA_FIELD};
     add_and_store(out, base, row, column);
 }

@@ -1,9 +1,11 @@
 /*
- * The reference: everything in fp64 from the inputs as they are stored. A block makes a tile of 32 x 32 elements.
+ * The reference: everything in fp64 from the inputs as they are stored.
  *
  * grid = ceil_div(ldd, 32), ceil_div(M, 32); block = 32, 8
  */
 #pragma once
+
+#include "reference_tile.cuh"
 
 /* e5m2 is the upper half of an f16; e4m3 has one bit less of exponent, one more of mantissa, and no infinity. */
 __device__ inline double value_of(fp8_t bits, bool is_e4m3)
@@ -18,29 +20,16 @@ __device__ inline double value_of(fp8_t bits, bool is_e4m3)
 extern "C" __global__ void gemm_fp8_reference(const fp8_t *a, const fp8_t *b, const float *scale_a, const float *scale_b, double *d, int m, int n, int k,
                                               int lda, int ldb, int ldd, int ld_scale_a, int ld_scale_b)
 {
-    __shared__ double a_tile[32][33], b_tile[32][33];
-    int column = blockIdx.x * 32 + threadIdx.x, first_row = blockIdx.y * 32, first_column = blockIdx.x * 32;
+    int first_row = blockIdx.y * 32, column = blockIdx.x * 32 + threadIdx.x;
     double sum[4] = {};
-    for (int k0 = 0; k0 < k; k0 += 32) {
-        int this_k = k0 + threadIdx.x, block = this_k / SCALED;
-        for (int i = threadIdx.y; i < 32; i += 8) {
-            int a_m = first_row + i, b_n = first_column + i;
-            bool has_a = a_m < m && this_k < k, has_b = b_n < n && this_k < k;
-            double a_value = has_a ? value_of(a[(long long)a_m * lda + this_k], A_IS_E4M3) : 0.0;
-            double b_value = has_b ? value_of(b[(long long)b_n * ldb + this_k], B_IS_E4M3) : 0.0;
-            if (has_a)
-                a_value *= (double)scale_a[BLOCK_SCALES ? (long long)block * ld_scale_a + a_m : 0];
-            if (has_b)
-                b_value *= (double)scale_b[BLOCK_SCALES ? (long long)(b_n / SCALED) * ld_scale_b + block : 0];
-            a_tile[i][threadIdx.x] = a_value;
-            b_tile[threadIdx.x][i] = b_value;
-        }
-        __syncthreads();
-        for (int kk = 0; kk < 32; kk++)
-            for (int i = 0; i < 4; i++)
-                sum[i] += a_tile[threadIdx.y + 8 * i][kk] * b_tile[kk][threadIdx.x];
-        __syncthreads();
-    }
+    multiply_tile<true, true>(
+        sum, first_row, blockIdx.x * 32, k,
+        [=](int row, int kk) {
+            return row < m && kk < k ? value_of(a[(long long)row * lda + kk], A_IS_E4M3) * (double)scale_a[BLOCK_SCALES ? (long long)(kk / SCALED) * ld_scale_a + row : 0] : 0.0;
+        },
+        [=](int kk, int col) {
+            return col < n && kk < k ? value_of(b[(long long)col * ldb + kk], B_IS_E4M3) * (double)scale_b[BLOCK_SCALES ? (long long)(col / SCALED) * ld_scale_b + kk / SCALED : 0] : 0.0;
+        });
     for (int i = 0; i < 4; i++) {
         int row = first_row + threadIdx.y + 8 * i;
         if (row < m && column < ldd)

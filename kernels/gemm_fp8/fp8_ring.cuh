@@ -29,6 +29,7 @@ constexpr int BK = 128; /* bytes: a row of a swizzled box */
 #endif
 
 constexpr bool PINGPONG = MODE == MODE_pingpong, DEPENDENT = PDL == PDL_on;
+#include "turns.cuh"
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + 128;
 constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, per warpgroup */
 constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * 4 * CLUSTER; /* of each warp, at all blocks of the cluster */
@@ -59,23 +60,6 @@ __device__ inline Shared shared_layout(void)
     s.empty = s.full + STAGES;
     return s;
 }
-
-/* Position in the ring: a stage, and how often it was used before. */
-struct Turn {
-    int stage, lap;
-
-    __device__ void advance(int count)
-    {
-        stage += count;
-        if (count > 1) {
-            lap += stage / STAGES;
-            stage %= STAGES;
-        } else if (stage == STAGES) {
-            stage = 0;
-            lap++;
-        }
-    }
-};
 
 /* ---- the producer ---- */
 
@@ -137,22 +121,9 @@ __device__ inline void release(const Shared &s, Turn turn, int total)
     if (CLUSTER == 1) {
         if (lane == 0)
             mbarrier_arrive(&s.empty[turn.stage]);
-    } else if (lane < CLUSTER && (turn.lap + 1) * STAGES + turn.stage < total) {
+    } else if (lane < CLUSTER && turn.is_used_again(total)) {
         mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), lane));
     }
-}
-
-/* Ping-pong: warpgroup `own` multiplies when the other one has issued its last wgmma. */
-__device__ inline void wait_for_turn(int own)
-{
-    if (PINGPONG)
-        asm volatile("bar.sync %0, 256;" ::"r"(2 + own) : "memory");
-}
-
-__device__ inline void give_turn(int own)
-{
-    if (PINGPONG)
-        asm volatile("bar.arrive %0, 256;" ::"r"(2 + (own ^ 1)) : "memory");
 }
 
 /* 64 rows of one stage. */
@@ -418,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Shared s = shared_layout();
     Scales scales = {scale_a, scale_b, ld_scale_a, ld_scale_b};
     /* A tile's columns have one scale, and its rows' begin at 16 bytes: the last tiles, too, begin at multiples of their size. */
-    Walk walk(BLOCK_SCALES ? align_up(m, BM) : m, BLOCK_SCALES ? align_up(n, BN) : n, k, 0);
+    Walk walk(BLOCK_SCALES ? align_up(m, BM) : m, BLOCK_SCALES ? align_up(n, BN) : n, k, 0, MATRICES);
     if (DEPENDENT)
         let_next_kernel_start();
     if (producer == 0)
@@ -430,7 +401,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         take_registers();
         if (DEPENDENT)
             wait_for_previous_kernel(); /* it may have made the scales */
-        Output out = {d, nullptr, &d_map, m, n, ldd, 1.0f, 0.0f};
+        Output out = {d, nullptr, &d_map, m, n, ldd, 1.0f, 0.0f EXTRA_FIELD};
         consume(s, out, scales, walk);
         if (CLUSTER > 1)
             cluster_wait(); /* over since long: whoever arrives must wait once */

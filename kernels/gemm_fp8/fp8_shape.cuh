@@ -14,18 +14,17 @@
  */
 #pragma once
 
-#include <cuda_fp16.h>
-
 typedef unsigned char fp8_t;
 
+/* Of D. */
 #if SHAPE_out == SHAPE_out_f16
-typedef half element_t; /* of D */
+#define ELEMENT_IS_F16 1
 #elif SHAPE_out == SHAPE_out_bf16
-#include <cuda_bf16.h>
-typedef __nv_bfloat16 element_t;
+#define ELEMENT_IS_F16 0
 #else
 #error "out is f16 or bf16"
 #endif
+#include "element.cuh"
 
 #if SHAPE_dtype == SHAPE_dtype_f8e4m3
 #define A_TYPE "e4m3"
@@ -54,33 +53,6 @@ constexpr int SCALED = 128; /* of k that have a scale, or a sum in the tensor co
 #define A_K_INNERMOST 1
 #define B_K_INNERMOST 1
 #define SUMS_F16 0
-#define READS_C 0
+#define ADDS_C 0
 
-__device__ constexpr int ceil_div(int a, int b)
-{
-    return (a + b - 1) / b;
-}
-
-__device__ constexpr int align_up(int a, int b)
-{
-    return ceil_div(a, b) * b;
-}
-
-__device__ inline unsigned pack(float low, float high)
-{
-#if SHAPE_out == SHAPE_out_f16
-    half2 both = __floats2half2_rn(low, high);
-#else
-    __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
-#endif
-    return *(unsigned *)&both;
-}
-
-__device__ inline float2 unpack(unsigned both)
-{
-#if SHAPE_out == SHAPE_out_f16
-    return __half22float2(*(half2 *)&both);
-#else
-    return __bfloat1622float2(*(__nv_bfloat162 *)&both);
-#endif
-}
+#include "fused.cuh"

@@ -14,6 +14,13 @@ __device__ inline void tma_store_2d(const CUtensorMap *map, int x, int y, unsign
                  : "memory");
 }
 
+__device__ inline void tma_store_3d(const CUtensorMap *map, int x, int y, int z, unsigned from)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x),
+                 "r"(y), "r"(z), "r"(from)
+                 : "memory");
+}
+
 __device__ inline void bulk_commit(void)
 {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

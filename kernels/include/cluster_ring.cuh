@@ -17,6 +17,15 @@ __device__ inline void tma_multicast_2d(void *to, const CUtensorMap *map, int x,
                  : "memory");
 }
 
+__device__ inline void tma_multicast_3d(void *to, const CUtensorMap *map, int x, int y, int z, unsigned long long *barrier,
+                                        unsigned short blocks)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+                 " [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(shared_address(to)),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier)), "h"(blocks)
+                 : "memory");
+}
+
 /* Arrives without ordering memory: for initialised mbarriers, after mbarrier_init_fence. A release would cost a fence of
  * the whole GPU. */
 __device__ inline void cluster_arrive_relaxed(void)

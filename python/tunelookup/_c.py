@@ -10,7 +10,7 @@ import sys
 from .errors import error_of
 
 OK, NOT_FOUND = 0, 3
-RECORDED, USER_CUBINS, COUNT_MISSES = 1, 2, 4
+RECORDED, USER_CUBINS, COUNT_MISSES, PINNED = 1, 2, 4, 8
 NONE, EXACT, NEAREST, ARCHITECTURE, DEFAULT = range(5)
 TENSOR, TENSORMAP, SCALAR, STRUCT = range(4)
 IN, OUT, INOUT, SCRATCH = range(4)
@@ -97,7 +97,7 @@ def _declare(lib):
     lib.tunelookup_explain.restype = ctypes.c_size_t
     lib.tunelookup_close.restype = lib.tunelookup_release.restype = None
     for name, *arguments in (
-            ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
+            ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("open_pinned", text, ctypes.c_uint, text, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
             ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
             ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("member", pointer, ctypes.c_int, ctypes.c_int, pointer, pointer), ("cubin", pointer, pointer, pointer), ("symbol", pointer, ctypes.c_size_t, text), ("explain", pointer, text, ctypes.c_size_t),
             ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("release", pointer), ("close", pointer)):
@@ -136,10 +136,11 @@ def text_of(what, value):
 class Library:
     """A database opened by libtunelookup. Plans, results and cubins are valid until close()."""
 
-    def __init__(self, database=None, flags=0, library=None):
+    def __init__(self, database=None, flags=0, library=None, snapshot=None):
         self._lib = load(library)
         self._db = ctypes.c_void_p()
-        self._check("open", self._lib.tunelookup_open(None if database is None else text_of("open", database), flags, ctypes.byref(self._db)))
+        path, db = None if database is None else text_of("open", database), ctypes.byref(self._db)
+        self._check("open", self._lib.tunelookup_open(path, flags, db) if snapshot is None else self._lib.tunelookup_open_pinned(path, flags, text_of("open", snapshot), db))
 
     def _check(self, what, status):
         if status != OK:

@@ -80,8 +80,8 @@ class OlderSchemaError(Error, status=16):
     """Written by an older msda-tune; any command of today's that writes into the file updates it."""
 
 
-class SnapshotError(Error):
-    """A library that was opened for one snapshot meets another one."""
+class SnapshotError(Error, status=17):
+    """A library that is pinned to one snapshot meets another one."""
 
 
 class DeviceError(Error):

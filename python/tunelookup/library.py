@@ -15,7 +15,7 @@ from typing import Any, NoReturn, overload
 
 from . import _c
 from .device import Device
-from .errors import ArgumentError, FileError, SnapshotError, error_of
+from .errors import ArgumentError, error_of
 
 Shape = Mapping[str, "int | str | Sequence[int]"]
 
@@ -310,23 +310,18 @@ class Library:
     """Tuned rows of one database, or of the user's over the shipped ones. A context manager; close() comes last."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, recorded: bool = False, user_cubins: bool = False, count_misses: bool = False,
-                 snapshot: str | None = None, library: str | None = None) -> None:
+                 pinned: bool = False, snapshot: str | None = None, library: str | None = None) -> None:
         """path: a database; None: the user's ($MSDA_TUNE_DB, ~/.local/share/msda-tune/tuning.sqlite) over those that came with the library.
         recorded: answer from rows of recorded GPUs too. user_cubins: hand out code of every file, which is then trusted like a program. count_misses: see flush_misses.
-        snapshot: a snapshot_id; SnapshotError unless that is what may answer, now and at every prepare. library: the file of libtunelookup; usually found (docs/python.md)."""
-        flags = _c.RECORDED * recorded | _c.USER_CUBINS * user_cubins | _c.COUNT_MISSES * count_misses
-        opened = _c.Library(None if path is None else os.fspath(path), flags, library)
+        pinned: answer from what the files hold now, or not at all (SnapshotError), whatever is written into them later. snapshot: the same of this snapshot_id, that of another process say. library: the file of libtunelookup; usually found (docs/python.md)."""
+        flags = _c.RECORDED * recorded | _c.USER_CUBINS * user_cubins | _c.COUNT_MISSES * count_misses | _c.PINNED * pinned
+        opened = _c.Library(None if path is None else os.fspath(path), flags, library, snapshot)
         self._open: _c.Library | None = opened
-        self._lock, self._snapshot = threading.Lock(), snapshot
+        self._lock = threading.Lock()
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._dropped: list[int] = []  # pointers of plans that are no more, freed under the lock
         self._counts_misses = count_misses
         self._closing = weakref.finalize(self, opened.close)
-        try:
-            self._check_snapshot()
-        except BaseException:
-            self.close()
-            raise
 
     def __enter__(self) -> Library:
         return self
@@ -366,23 +361,11 @@ class Library:
         with self._alone() as calls:
             return calls.snapshot_id()
 
-    def _check_snapshot(self) -> None:
-        if self._snapshot is None:
-            return
-        try:
-            now = self.snapshot_id
-        except FileError as problem:
-            raise SnapshotError(f"no snapshot here, expected {self._snapshot}: {problem}") from problem
-        if now != self._snapshot:
-            raise SnapshotError(f"the snapshot here is {now}, expected {self._snapshot}")
-
     def prepare(self, device: Device, kernel: str, names: Sequence[str]) -> Plan:
         """Loads a kernel's rows for a device; some milliseconds. kernel: "msda", or "msda@KEY" for one state of its source. names: the order of find's values: "N", "H[0]" of a list,
         and bound settings that take no place there: "dtype=f16", "workload=local2". NamesError lists what is missing or unknown."""
         with self._alone() as calls:
-            plan = Plan(self, calls.prepare(device.as_c(), kernel, names), names)
-        self._check_snapshot()
-        return plan
+            return Plan(self, calls.prepare(device.as_c(), kernel, names), names)
 
     def find(self, device: Device, kernel: str, shape: Shape, workload: str | None = None) -> Answer:
         """The answer for a shape by its names: {"N": 1, "H": [92, 46], "dtype": "f16"}. Plans are kept, so that only the first question of its kind prepares one."""
@@ -402,9 +385,8 @@ class Library:
         return self._plans[key].find(values)
 
     def refresh(self) -> None:
-        """Reads the files again if they changed. Plans answer from the new rows from then on; answers stay valid. Refused where a snapshot was asked for."""
-        if self._snapshot is not None:
-            raise SnapshotError(f"opened for snapshot {self._snapshot}: it is not refreshed")
+        """Reads the files again if they changed. Plans answer from the new rows from then on; answers stay valid. Of a pinned library nothing is read anew: SnapshotError where the files hold another
+        snapshot by now."""
         with self._alone() as calls:
             calls.refresh()
 

@@ -153,12 +153,26 @@ static mt_status shuffle(bench_space *space, uint64_t seed, mt_error *err)
     return MT_OK;
 }
 
+/* How many knobs that have other values too stand at one that is no power of two. */
+static double odd_knobs(const bench_space *space, size_t index)
+{
+    const mt_spec *spec = mt_space_spec(space->space);
+    mt_point point;
+    size_t count = 0;
+    mt_space_at(space->space, index, &point);
+    for (size_t i = 1; i < spec->param_count; i++) {
+        int64_t value = spec->params[i].is_string || point.level[i] == MT_INACTIVE ? 1 : spec->params[i].numbers[point.level[i]];
+        count += (value & (value - 1)) != 0;
+    }
+    return (double)count;
+}
+
 mt_status bench_space_perturb(bench_space *space, const char *how, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t count = mt_space_count(space->space), length = strlen(space->name);
     const char *value = strchr(how, '=');
-    if (!value) return MT_FAIL(err, MT_ERR_USAGE, "'%s': expected pow=X, shuffle=SEED or noise=PERCENT", how);
+    if (!value) return MT_FAIL(err, MT_ERR_USAGE, "'%s': expected pow=X, shuffle=SEED, noise=PERCENT, fail=PERCENT or odd=X", how);
     double number = strtod(value + 1, NULL);
     mt_rng rng;
     mt_rng_seed(&rng, 99);
@@ -166,6 +180,8 @@ mt_status bench_space_perturb(bench_space *space, const char *how, mt_error *err
     for (size_t i = 0; i < count; i++) {
         if (strncmp(how, "pow=", 4) == 0) space->time_ns[i] = pow(space->time_ns[i], number);
         if (strncmp(how, "noise=", 6) == 0) space->time_ns[i] *= 1 + number / 100 * fabs(draw_normal(&rng));
+        if (strncmp(how, "fail=", 5) == 0 && mt_rng_uniform(&rng) < number / 100) space->time_ns[i] = INFINITY;
+        if (strncmp(how, "odd=", 4) == 0) space->time_ns[i] *= pow(number, odd_knobs(space, i));
     }
     find_best(space);
     snprintf(space->name + length, sizeof space->name - length, " %s", how);

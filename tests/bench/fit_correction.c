@@ -1,7 +1,7 @@
 /* Fits the correction of a cost model to times: fit_correction SPACE FACTS TIMES CANDIDATES > FILE.
  *
- * FACTS: a GPU's facts as JSON. TIMES, lines: "v VARIANT" (numbered from 0), "s KEY NUMBER:NS …" for a shape that nobody tunes, "t KEY …" for others. CANDIDATES: variants, one a line.
- * What a choice loses is measured on the s shapes, each family (all that differ in M alone) chosen for by trees that did not see it. */
+ * FACTS: a GPU's facts as JSON. TIMES, lines: "v VARIANT" (numbered from 0), "s FAMILY KEY NUMBER:NS …" for a shape that nobody tunes, "t FAMILY KEY …" for others. CANDIDATES: variants, one a line.
+ * What a choice loses is measured on the s shapes, each family chosen for by trees that did not see it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,21 +47,28 @@ static void must(bool is_good, const char *what)
     exit(1);
 }
 
-static void add_name(const char *name, uint32_t slot)
+static void add_name(const char *name, mt_trees_part part, uint32_t slot)
 {
     must(all.name_count < MT_TREES_NAMES, "too many names");
-    all.names[all.name_count] = (mt_trees_name){.name = name, .slot = slot, .texts = all.values[all.name_count]};
+    all.names[all.name_count] = (mt_trees_name){.name = name, .part = part, .slot = slot, .texts = all.values[all.name_count]};
     all.name_count++;
+}
+
+/* A list as its parts. */
+static void add_shape_value(const mt_lookup_model *model, uint32_t i)
+{
+    bool is_list = model->names[i].kind == MT_LOOKUP_NAME_LIST;
+    for (mt_trees_part part = is_list ? MT_TREES_LENGTH : MT_TREES_WHOLE; part < (is_list ? MT_TREES_PARTS : MT_TREES_LENGTH); part++) add_name(model->names[i].name, part, i);
 }
 
 static void list_names(void)
 {
     const mt_lookup_model *model = mt_predictor_times_model(all.times);
-    add_name("", 0);
-    for (uint32_t i = 0; i < model->name_count; i++) add_name(model->names[i].name, i);
-    for (uint32_t i = 0; i < model->param_count; i++) add_name(model->params[i].name, model->param_slot + i);
+    add_name("", MT_TREES_WHOLE, 0);
+    for (uint32_t i = 0; i < model->name_count; i++) add_shape_value(model, i);
+    for (uint32_t i = 0; i < model->param_count; i++) add_name(model->params[i].name, MT_TREES_WHOLE, model->param_slot + i);
     for (uint32_t i = 0; i < model->let_count; i++)
-        if (model->lets[i].is_in_costs) add_name(model->lets[i].name, model->let_slot + i);
+        if (model->lets[i].is_in_costs) add_name(model->lets[i].name, MT_TREES_WHOLE, model->let_slot + i);
 }
 
 static void learn_texts(const mt_value *slots)
@@ -75,23 +82,30 @@ static void learn_texts(const mt_value *slots)
 }
 
 /* The family's hash decides the fold. */
-static size_t fold_of(const char *key)
+static size_t fold_of(const char *family)
 {
     uint32_t digest = 2166136261u;
-    const char *n = strstr(key, "N="), *k = strstr(key, "K=");
-    for (const char *at = n; *at && *at != ';'; at++) digest = (digest ^ (unsigned char)*at) * 16777619u;
-    for (const char *at = k; *at && *at != ';'; at++) digest = (digest ^ (unsigned char)*at) * 16777619u;
+    for (; *family; family++) digest = (digest ^ (unsigned char)*family) * 16777619u;
     return (digest >> 8) % FOLDS;
+}
+
+static char *next_word(char **at)
+{
+    char *word = *at, *end = strchr(word, ' ');
+    must(end != NULL, "a shape's line");
+    *end = '\0';
+    *at = end + 1;
+    return word;
 }
 
 static void read_shape(char *line)
 {
     shape *s = &all.shapes[all.shape_count];
-    char *at = line + 2, *end = strchr(at, ' ');
-    must(end && all.shape_count < MOST_SHAPES, "a shape's line");
-    *end = '\0';
-    *s = (shape){.key = mt_strdup(at), .is_survey = *line == 's', .first = all.row_count, .fold = fold_of(at)};
-    for (at = end + 1; *at;) {
+    char *at = line + 2;
+    must(all.shape_count < MOST_SHAPES, "too many shapes");
+    *s = (shape){.is_survey = *line == 's', .fold = fold_of(next_word(&at)), .first = all.row_count};
+    s->key = mt_strdup(next_word(&at));
+    while (*at) {
         row *r = MT_APPEND(all.rows, all.row_count, all.row_capacity);
         *r = (row){.shape = all.shape_count, .variant = strtoull(at, &at, 10)};
         r->ns = strtod(at + 1, &at);
@@ -220,6 +234,7 @@ static void print_names(void)
     printf(",\n\"names\":[");
     for (size_t n = 0; n < all.name_count; n++) {
         printf("%s{\"name\":\"%s\"", n ? "," : "", all.names[n].name);
+        if (all.names[n].part) printf(",\"part\":\"%s\"", mt_trees_part_names[all.names[n].part]);
         for (size_t i = 0; i < all.names[n].text_count; i++) printf("%s\"%s\"", i ? "," : ",\"texts\":[", all.names[n].texts[i]);
         if (all.names[n].text_count) printf("]");
         printf(",\"edges\":[");

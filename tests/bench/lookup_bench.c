@@ -3,6 +3,7 @@
  *     lookup_bench SPACE.ini [KERNELS WINNERS]…      e.g.  lookup_bench search_spaces/msda.ini 1 100  1 10000  1000 1000
  *     lookup_bench shipped FILE [KERNEL]             e.g.  lookup_bench shipped build/share/msda-tune-shipped/tuned.sqlite msda
  *     lookup_bench check FILE                        a test: what open and prepare of each kernel of the file do is within bounds
+ *     lookup_bench same FILE OTHER                   a test: both, databases or packs, answer alike for all shapes that are tuned in OTHER, and around them
  *
  * Rows are made with SQL, because a million evaluations would take an hour to write as the tuner does. Shapes are the space's first with one number changed, variants the
  * space's valid points. find is timed in groups of 16 calls in random order (the clock costs as much as a call), the first pass apart: it finds caches cold and checks rows. */
@@ -279,7 +280,8 @@ int main(int argc, char **argv)
     mt_spec *spec = NULL;
     mt_error err;
     char folder[] = "/tmp/lookup_bench.XXXXXX", path[64];
-    if (argc < 2) bench_die("usage", "lookup_bench SPACE.ini [KERNELS WINNERS]..., lookup_bench shipped FILE [KERNEL] or lookup_bench check FILE");
+    if (argc < 2) bench_die("usage", "lookup_bench SPACE.ini [KERNELS WINNERS]..., lookup_bench shipped FILE [KERNEL] lookup_bench check FILE or lookup_bench same FILE OTHER");
+    if (strcmp(argv[1], "same") == 0) return argc > 3 && bench_same(argv[2], argv[3]) ? 0 : 1;
     if (strcmp(argv[1], "check") == 0) return argc > 2 && bench_shipped_check(argv[2]) ? 0 : 1;
     if (strcmp(argv[1], "shipped") == 0) {
         if (argc > 2) bench_shipped(argv[2], argc > 3 ? argv[3] : NULL);

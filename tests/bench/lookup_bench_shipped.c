@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/pack_sqlite.h"
 #include "include/tunelookup.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
@@ -25,6 +26,21 @@ typedef struct asked {
     size_t count;
     tunelookup_device device;
 } asked;
+
+/* A database, or the one in a pack. */
+static sqlite3 *open_rows(const char *path)
+{
+    sqlite3 *db = NULL;
+    mt_pack pack;
+    char why[MT_PACK_WHY];
+    if (!mt_pack_is_name(path)) {
+        if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) bench_die(path, sqlite3_errmsg(db));
+        return db;
+    }
+    if (mt_pack_open(path, &pack, why) != MT_PACK_OK || mt_pack_database(&pack, &db, why) != MT_PACK_OK) bench_die(path, why);
+    mt_pack_close(&pack);
+    return db;
+}
 
 static sqlite3_stmt *statement_of(sqlite3 *db, const char *sql)
 {
@@ -127,8 +143,7 @@ static void read_plainly(const char *path, int64_t kernel)
     static const char *const preparing[] = { "SELECT spec_json FROM kernel WHERE id = ?1", "SELECT * FROM answer WHERE kernel_id = ?1", "SELECT text FROM variant WHERE kernel_id = ?1",
         "SELECT rule_json, cells FROM portfolio WHERE kernel_id = ?1", "SELECT s.* FROM portfolio p JOIN portfolio_shape s ON s.portfolio_id = p.id WHERE p.kernel_id = ?1" };
     for (int i = 0; i < 2; i++) {
-        sqlite3 *db = NULL;
-        if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) bench_die(path, sqlite3_errmsg(db));
+        sqlite3 *db = open_rows(path);
         for (size_t k = 0; k < (i ? sizeof preparing / sizeof *preparing : 1); k++) step_through(db, i ? preparing[k] : opening[k], kernel);
         sqlite3_close(db);
     }
@@ -152,17 +167,19 @@ static double times_of_plain(const char *path, const char *kernel, int64_t id, c
 
 static void print_one(const char *path, const char *kernel, int64_t id, const char *gpu, int64_t winners, const asked *a)
 {
-    double ns[REPEATS];
+    double ns[REPEATS], open_ns[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
         int64_t start = mt_clock_thread_cpu_ns();
         tunelookup_db *db = open_once(path);
+        open_ns[i] = (double)(mt_clock_thread_cpu_ns() - start);
         prepare_once(db, kernel, a);
         ns[i] = (double)(mt_clock_thread_cpu_ns() - start);
         tunelookup_close(db);
     }
     mt_stats_sort(ns, REPEATS);
-    printf("  %-14s %-26s %5lld winners   open and prepare: median %6.2f ms of processor time, least %6.2f, %lld SQLite steps; %.1f × as long as SQLite alone reads the rows\n", kernel, gpu, (long long)winners,
-           mt_stats_median(ns, REPEATS) / 1e6, ns[0] / 1e6, (long long)steps_of(path, kernel, a).of_both, times_of_plain(path, kernel, id, a));
+    mt_stats_sort(open_ns, REPEATS);
+    printf("  %-14s %-26s %5lld winners   open: %5.3f ms; with prepare: median %6.2f ms of processor time, least %6.2f, %lld SQLite steps; %.1f × as long as SQLite alone reads the rows\n", kernel, gpu, (long long)winners,
+           mt_stats_median(open_ns, REPEATS) / 1e6, mt_stats_median(ns, REPEATS) / 1e6, ns[0] / 1e6, (long long)steps_of(path, kernel, a).of_both, times_of_plain(path, kernel, id, a));
     fflush(stdout);
 }
 
@@ -180,9 +197,8 @@ static bool check_steps(const char *path, const char *kernel, const char *gpu, i
 
 static bool each_subject(const char *path, const char *only, bool is_check)
 {
-    sqlite3 *db = NULL;
+    sqlite3 *db = open_rows(path);
     bool is_within = true;
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) bench_die(path, sqlite3_errmsg(db));
     sqlite3_stmt *subjects = statement_of(db, subjects_sql);
     while (sqlite3_step(subjects) == SQLITE_ROW) {
         static asked a;
@@ -207,4 +223,90 @@ void bench_shipped(const char *path, const char *only)
 bool bench_shipped_check(const char *path)
 {
     return each_subject(path, NULL, true);
+}
+
+/* ---- the same answers from two files ---- */
+
+typedef struct two_files {
+    tunelookup_db *dbs[2];
+    long asked, exact, different;
+} two_files;
+
+static bool is_same_number(double a, double b)
+{
+    return a == b || (a != a && b != b);
+}
+
+static bool is_same_answer(const tunelookup_result *a, const tunelookup_result *b)
+{
+    if (a->match != b->match || a->match == TUNELOOKUP_MATCH_NONE) return a->match == b->match;
+    return strcmp(a->variant, b->variant) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && is_same_number(a->median_ns, b->median_ns) && is_same_number(a->expected_slowdown, b->expected_slowdown) &&
+           is_same_number(a->slowdown_bound, b->slowdown_bound) && is_same_number(a->norm_error, b->norm_error) && a->launch_count == b->launch_count;
+}
+
+static void ask_both(two_files *two, tunelookup_plan *const plans[2], const int64_t *values)
+{
+    tunelookup_result results[2];
+    for (int i = 0; i < 2; i++)
+        if (tunelookup_find(plans[i], values, &results[i]) != TUNELOOKUP_OK) bench_die("find", tunelookup_detail());
+    two->asked++;
+    two->exact += results[0].match == TUNELOOKUP_MATCH_EXACT;
+    if (is_same_answer(&results[0], &results[1])) return;
+    if (!two->different++) printf("FAIL: %d %s and %d %s\n", (int)results[0].match, results[0].match ? results[0].variant : "", (int)results[1].match, results[1].match ? results[1].variant : "");
+}
+
+/* The numbers of a shape's key, in its order; with the names that name_shape makes of it they are what find takes. Strings have none. */
+static size_t numbers_of(const char *key, int64_t *values)
+{
+    size_t count = 0;
+    for (const char *at = key; *at;) {
+        char *end = NULL;
+        bool may_begin = at > key && (at[-1] == '=' || at[-1] == ',');
+        int64_t value = may_begin ? strtoll(at, &end, 10) : 0;
+        bool is_number = may_begin && end > at && (!*end || *end == ',' || *end == ';') && count < TUNELOOKUP_MAX_VALUES;
+        if (is_number) values[count++] = value;
+        at = is_number ? end : at + 1;
+    }
+    return count;
+}
+
+/* The shape itself, and others near it and far from it that nobody tuned. */
+static void ask_around(two_files *two, const asked *a, const char *kernel, const char *key)
+{
+    int64_t values[TUNELOOKUP_MAX_VALUES], other[TUNELOOKUP_MAX_VALUES];
+    size_t count = numbers_of(key, values);
+    tunelookup_plan *plans[2];
+    for (int i = 0; i < 2; i++)
+        if (tunelookup_prepare(two->dbs[i], &a->device, kernel, a->list, a->count, &plans[i]) != TUNELOOKUP_OK) bench_die(kernel, tunelookup_detail());
+    ask_both(two, plans, values);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(other, values, sizeof other);
+        static const int64_t times[] = {2, 3, 16};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+            other[i] = values[i] * times[k];
+            ask_both(two, plans, other);
+        }
+    }
+    for (int i = 0; i < 2; i++) tunelookup_release(plans[i]);
+}
+
+bool bench_same(const char *path, const char *other)
+{
+    static const char shapes_sql[] = "SELECT DISTINCT k.name, d.name, d.facts_json, a.shape_key, k.id FROM answer a JOIN kernel k ON k.id = a.kernel_id JOIN device d ON d.id = a.device_id";
+    static asked a;
+    two_files two = { .dbs = { open_once(path), open_once(other) } };
+    sqlite3 *db = open_rows(other);
+    sqlite3_stmt *rows = statement_of(db, shapes_sql);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        const char *key = (const char *)sqlite3_column_text(rows, 3);
+        a.count = 0;
+        a.device = device_of(db, (const char *)sqlite3_column_text(rows, 1), (const char *)sqlite3_column_text(rows, 2));
+        name_shape(db, sqlite3_column_int64(rows, 4), key, &a);
+        ask_around(&two, &a, (const char *)sqlite3_column_text(rows, 0), key);
+    }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    for (int i = 0; i < 2; i++) tunelookup_close(two.dbs[i]);
+    printf("%s: %ld questions, %ld of them exact: %ld answers differ from those of %s\n", other, two.asked, two.exact, two.different, path);
+    return two.asked > 0 && two.exact > 0 && two.different == 0;
 }

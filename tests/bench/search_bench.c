@@ -1,9 +1,10 @@
 /* How good each strategy's best is after 8, 25, 50, 100, 200 and 400 evaluations, in replay.
  *
- *     search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--donor TABLE] [--prior rough|inverted] [--perturb pow=X]… SPACE…
+ *     search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--noise PERCENT] [--each yes] [--donor TABLE] [--prior rough|inverted] [--perturb pow=X]… SPACE…
  *
  * SPACE: a table's path without its ending (search_table.py makes them), or the name of a made-up space; "made" is all of those. With --outstanding, that
- * many results are always on their way, told in the order of asking. --donor: the five best points of that table are the hints. --prior: what
+ * many results are always on their way, told in the order of asking. --noise: what is told is off by that much, and twice as much where racing would have stopped the variant;
+ * what counts is the true time of the best of those seen fastest, as a final finds it. --each: a line a seed too. --donor: the five best points of that table are the hints. --prior: what
  * is believed of each point beforehand: its time, off by half of it or so, or the opposite of that. Each row: mean % of the
  * optimum's speed over the seeds, and in parentheses the 5th percentile. */
 #include <math.h>
@@ -12,17 +13,21 @@
 #include <string.h>
 
 #include "tests/bench/bench_space.h"
+#include "tests/normal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
 #include "tuner/search/strategy.h"
 
-enum { MARKS = 6, DONOR_POINTS = 5, MAX_WIDTH = 64, MAX_PERTURBATIONS = 8 };
+enum { MARKS = 6, DONOR_POINTS = 5, MAX_WIDTH = 64, MAX_PERTURBATIONS = 8, FINALISTS = 8, NOISE_SEED = 0x4E6F6973 };
+#define RACED 1.1 /* times the best: what is slower is not timed to the end */
 static const size_t marks[MARKS] = {8, 25, 50, 100, 200, 400};
 
 struct options {
     char strategies[256];
     size_t seeds, budget, outstanding;
+    double noise; /* a share */
+    bool each;
     const char *donor, *prior, *perturbations[MAX_PERTURBATIONS];
     size_t perturbation_count;
 };
@@ -38,6 +43,43 @@ struct pipe {
     size_t points[MAX_WIDTH];
     size_t first, count;
 };
+
+/* What a search sees of the truth. */
+struct view {
+    const bench_space *space;
+    double noise;
+    mt_rng rng;
+    double seen_ns[FINALISTS], true_ns[FINALISTS]; /* of those seen fastest, best first */
+    size_t count;
+};
+
+static void enter_final(struct view *view, double seen_ns, double true_ns)
+{
+    size_t at = view->count < FINALISTS ? view->count++ : FINALISTS;
+    if (at == FINALISTS && !(seen_ns < view->seen_ns[--at])) return;
+    for (; at > 0 && view->seen_ns[at - 1] > seen_ns; at--) view->seen_ns[at] = view->seen_ns[at - 1], view->true_ns[at] = view->true_ns[at - 1];
+    view->seen_ns[at] = seen_ns;
+    view->true_ns[at] = true_ns;
+}
+
+/* One measurement. A variant that is stopped has few samples, and is known to be slower than the best by a tenth. */
+static double look(struct view *view, size_t point)
+{
+    double true_ns = view->space->time_ns[point], limit = view->count > 0 ? RACED * view->seen_ns[0] : INFINITY;
+    if (!isfinite(true_ns)) return true_ns;
+    if (!(view->noise > 0)) return enter_final(view, true_ns, true_ns), true_ns;
+    double seen_ns = true_ns * exp(view->noise * draw_normal(&view->rng));
+    if (seen_ns > limit) return fmax(limit, true_ns * exp(2 * view->noise * draw_normal(&view->rng)));
+    enter_final(view, seen_ns, true_ns);
+    return seen_ns;
+}
+
+static double best_of_final(const struct view *view)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < view->count; i++) best = fmin(best, view->true_ns[i]);
+    return best;
+}
 
 /* The same of each point each time. */
 static double rough_prior(const void *context, size_t point)
@@ -59,6 +101,8 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
     struct pipe pipe = {{0}, 0, 0};
     size_t asked = 0, told = 0, limit = mt_space_count(space->space) < options->budget ? mt_space_count(space->space) : options->budget, mark = 0;
     double best = INFINITY, flat_best = NAN;
+    struct view view = {.space = space, .noise = options->noise};
+    mt_rng_seed(&view.rng, NOISE_SEED + seed);
     size_t flat_at = 0;
     mt_search_setup setup = {.space = space->space, .seed = seed, .budget = options->budget, .hints = hints, .hint_count = hint_count, .prior_context = space};
     if (options->prior) setup.prior = strcmp(options->prior, "inverted") == 0 ? inverted_prior : rough_prior;
@@ -78,8 +122,8 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
         size_t point = pipe.points[pipe.first];
         pipe.first = (pipe.first + 1) % MAX_WIDTH;
         pipe.count--;
-        strategy->tell(state, point, space->time_ns[point]);
-        best = fmin(best, space->time_ns[point]);
+        strategy->tell(state, point, look(&view, point));
+        best = best_of_final(&view);
         told++;
         if (flat_at == 0 && strategy->outlook && strategy->outlook(state) < MT_FLAT_BELOW) flat_at = told, flat_best = best;
         while (mark < MARKS && marks[mark] == told) tally->percent[mark++][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
@@ -87,6 +131,11 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
     tally->spent[seed] = limit ? (double)(flat_at ? flat_at : told) / (double)limit : 1;
     tally->lost[seed] = flat_at ? flat_best / best - 1 : 0;
     for (; mark < MARKS; mark++) tally->percent[mark][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
+    if (options->each) {
+        printf("each %s|%s|%zu", space->name, strategy->name, seed);
+        for (size_t m = 0; m < MARKS; m++) printf(" %.4f", tally->percent[m][seed]);
+        printf("\n");
+    }
     strategy->destroy(state);
     return st;
 }
@@ -182,6 +231,8 @@ static bool take_option(struct options *options, const char *name, const char *v
     else if (strcmp(name, "--seeds") == 0 && number > 0) options->seeds = number;
     else if (strcmp(name, "--budget") == 0 && number > 0) options->budget = number;
     else if (strcmp(name, "--outstanding") == 0 && number > 0 && number <= MAX_WIDTH) options->outstanding = number;
+    else if (strcmp(name, "--noise") == 0 && strtod(value, NULL) > 0) options->noise = strtod(value, NULL) / 100;
+    else if (strcmp(name, "--each") == 0 && strcmp(value, "yes") == 0) options->each = true;
     else if (strcmp(name, "--donor") == 0) options->donor = value;
     else if (strcmp(name, "--prior") == 0 && (strcmp(value, "rough") == 0 || strcmp(value, "inverted") == 0)) options->prior = value;
     else if (strcmp(name, "--perturb") == 0 && options->perturbation_count < MAX_PERTURBATIONS) options->perturbations[options->perturbation_count++] = value;
@@ -203,7 +254,7 @@ int main(int argc, char **argv)
         if (!take_option(&options, argv[at], argv[at + 1])) break;
     }
     if (at >= argc || strncmp(argv[at], "--", 2) == 0) {
-        fprintf(stderr, "usage: search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--donor TABLE] [--prior rough|inverted] [--perturb HOW]... SPACE...\n");
+        fprintf(stderr, "usage: search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--noise PERCENT] [--each yes] [--donor TABLE] [--prior rough|inverted] [--perturb HOW]... SPACE...\n");
         return 2;
     }
     printf("| space | strategy | 8 | 25 | 50 | 100 | 200 | 400 | ms a proposal | slowest ask, ms |\n|---|---|---|---|---|---|---|---|---|---|\n");

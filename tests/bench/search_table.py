@@ -4,7 +4,7 @@
     search_table.py NAME CACHE.json.gz                              a Kernel Tuner cache file
     search_table.py NAME RECORDING.jsonl[.zst] SPACE.ini SHAPE      a recording of this tool
 """
-import gzip, json, re, subprocess, sys
+import gzip, json, os, re, subprocess, sys
 
 REST = """[kernel]
 source = none.cu
@@ -40,8 +40,9 @@ def from_cache(name, path):
 
 def from_recording(name, path, space, shape):
     text = open(space).read()
-    # Only the asked shape may be found first, and sources are looked for beside the file: the knobs are all that is needed.
-    open(name + ".ini", "w").write(text)
+    # Sources are looked for beside the file, but the knobs are all that is needed; files that it includes stay where they are.
+    text = re.sub(r"(?m)^(include\s*=\s*)(?=shared/)", lambda found: found[1] + os.path.relpath(os.path.dirname(space), os.path.dirname(name) or ".") + "/", text)
+    open(name + ".ini", "w").write(re.sub(r"(?m)^correction\s*=.*$", "", text))
     lines = subprocess.run(["zstdcat", path], capture_output=True, text=True, check=True).stdout if path.endswith(".zst") else open(path).read()
     with open(name + ".tsv", "w") as tsv:
         tsv.write(f"#shape\t{shape}\n")

@@ -1,6 +1,6 @@
 /* Times many variants on many shapes, for the correction of a cost model: survey SPACE JOBS OUT CACHE WORKERS SECONDS
  *
- * JOBS, lines: "SHAPE<tab>VARIANT", a shape of SPACE by name, those of one shape together, the ones believed fastest first. OUT, lines: the same, then outcome, median in nanoseconds and samples.
+ * JOBS, lines: "SHAPE<tab>VARIANT", a shape of SPACE by name, with the first of its workloads, those of one shape together, the ones believed fastest first. OUT, lines: the same, then outcome, median in nanoseconds and samples.
  * Each variant is compiled once for all shapes that bake the same. Nothing is validated, so only variants that are known to be right belong here. A variant that breaks the context, or hangs, costs
  * its process, and the next one goes on behind it. */
 #include <signal.h>
@@ -149,7 +149,8 @@ static mt_subject_request subject_of(const char *name)
 {
     mt_env *env;
     mt_options options = {0};
-    mt_subject_request subject = {.spec = all.spec, .source = &all.source, .shape = mt_spec_shape(all.spec, name), .workload = &all.spec->workloads[0], .seed = 1};
+    const mt_shape *shape = mt_spec_shape(all.spec, name);
+    mt_subject_request subject = {.spec = all.spec, .source = &all.source, .shape = shape, .workload = mt_spec_workload(all.spec, shape->workload_count ? shape->workloads[0] : "default"), .seed = 1};
     must(mt_env_create(all.spec, subject.shape, &all.facts, &env, &err), name);
     must(mt_options_support(env, subject.workload, 0, &options, &err), name);
     subject.support_cubin = compile(&all.source, &options);

@@ -35,6 +35,7 @@ foreign='sqlite3\.h:db
 uv\.h:tuner/worker tuner/evaluate tuner/session tuner/cli
 (cuda|nvrtc|nvml|cupti).*\.h:tuner/gpu include
 zstd\.h:db
+sodium\.h:db
 xxhash\.h:tuner/base db
 zlib\.h:reports db'
 

@@ -10,6 +10,7 @@
 
 #include "db/store/store.h"
 #include "include/tunelookup.h"
+#include "tests/fuzz/fuzz_rows.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static char folder[] = "/tmp/fuzz_lookup.XXXXXX", good[64], path[64];
@@ -39,17 +40,7 @@ static void make_good(void)
     check(mt_store_open(good, MT_STORE_READ_WRITE, &store, &err) == MT_OK);
     mt_store_close(store);
     check(sqlite3_open(good, &db) == SQLITE_OK);
-    check(sqlite3_exec(db, "PRAGMA journal_mode = DELETE;"
-                           "INSERT INTO device VALUES (1, 'h100-sxm|cc90|sm132|80g', 'NVIDIA H100 80GB HBM3', '{}');"
-                           "INSERT INTO kernel VALUES (1, 'toy', '00112233445566778899aabbccddeeff', '{}');"
-                           "INSERT INTO shape VALUES (1, 1, 'H=3,5;N=64;dtype=f16', 's'); INSERT INTO workload VALUES (1, 1, 'w', 'w');"
-                           "INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a'); INSERT INTO variant VALUES (1, 1, 'ALGO=wide;B=32;C=2');"
-                           "INSERT INTO subject VALUES (1, 1, 1, 1, 1, 'cold', 'measured');"
-                           "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
-                           "VALUES (1, '', '', '', 1, '', '', '', 0, 'measured', 0);"
-                           "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) "
-                           "VALUES (1, 1, 1, 1, 1, 0, 1, 'ok', 1000); INSERT INTO best VALUES (1, 1, 1, 0, NULL);"
-                           "INSERT INTO answer VALUES (1, 1, 1, 'measured', 'cold', 1, 'H=3,5;N=64;dtype=f16', 's', 1, 1, 1, 1000, 990, 1010, 1e-4, 0, 0, NULL, '28')", NULL, NULL, NULL) == SQLITE_OK);
+    check(sqlite3_exec(db, "PRAGMA journal_mode = DELETE;" FUZZ_ROWS("{}", "NULL"), NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
 }
 

@@ -17,7 +17,15 @@ try() { # name, condition
   [ $rc = 0 ] || fail "$1: msda_infer exits $rc"
   grep -q "$3" "$scratch/infer.txt" || fail "$1: the row is not $3"
 }
+# The same from a pack: nothing is compiled, and the first launch is done 100 ms after opening it.
+try_pack() { # name
+  "$tool" pack --db "$scratch/$1.sqlite" -o "$scratch/$1.pack" 2>&1 || { fail "$1: pack"; return; }
+  "$infer" "$scratch/$1.pack" >"$scratch/infer.txt" 2>&1 || fail "$1.pack: msda_infer exits $?"
+  cat "$scratch/infer.txt"
+  awk '/^started:/ { found = 1; if ($2 + $10 > 100) { print "too slow: " $2 + $10 " ms"; exit 1 } } END { exit !found }' "$scratch/infer.txt" || fail "$1.pack: the first launch takes longer than 100 ms"
+}
 try direct 'ALGO == direct' 'ALGO=direct'
+try_pack direct
 if "$tool" device | grep -qE 'max_cluster[^0-9]*1$'; then
   echo "no clusters here"
 else

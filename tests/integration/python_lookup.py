@@ -193,12 +193,17 @@ def check_snapshots(folder):
         assert ids == {library.snapshot_id} and len(library.snapshot_id) == 32
         (now,) = ids
     with tunelookup.open(copy, snapshot=now) as library:
-        refused(tunelookup.SnapshotError, now, library.refresh)
+        library.refresh()
         with sqlite3.connect(copy) as written:
             written.execute("UPDATE variant SET text = text || ';X=1'")
         written.close()
-        refused(tunelookup.SnapshotError, "changed since", library.find, h200, "tma_load", told("--kernel", "tma_load", "--shape", "level0")["shape"])
+        refused(tunelookup.SnapshotError, f"expected {now}", library.find, h200, "tma_load", told("--kernel", "tma_load", "--shape", "level0")["shape"])
+        refused(tunelookup.SnapshotError, f"expected {now}", library.refresh)
+        assert library.snapshot_id == now
     refused(tunelookup.SnapshotError, f"expected {now}", tunelookup.open, copy, snapshot=now)
+    refused(tunelookup.ArgumentError, "32 hex digits", tunelookup.open, copy, snapshot="now")
+    with tunelookup.open(copy, pinned=True) as library:
+        assert library.snapshot_id != now
 
 
 def check_devices():

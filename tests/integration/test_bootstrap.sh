@@ -63,7 +63,7 @@ grep -q '^Missing optional packages: .*npm.*chromium' out || fail "does not name
 [ "$(grep -n 'Missing optional' out | cut -d: -f1)" -lt "$(grep -n 'configured' out | cut -d: -f1)" ] || fail "names them too late"
 grep -qE 'install .* chromium' apt.log || fail "does not install them: $(cat apt.log)"
 attempt 1 "$only" ./bootstrap.sh test --yes --minimal
-grep -qE 'optional|chromium|slurm|npm' out apt.log && fail "--minimal names or installs optional packages: $(cat apt.log)"
+grep -qE 'optional|chromium|slurm|npm|sodium' out apt.log && fail "--minimal names or installs optional packages: $(cat apt.log)"
 
 # A GPU, and nothing to compile with: no replay, exit 3, and the recording is named.
 stand_in cmake "mkdir -p build/bin; cp $scratch/tool build/bin/msda-tune"

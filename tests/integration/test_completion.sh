@@ -29,7 +29,7 @@ completes() {
   got=$(printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort | paste -sd ' ')
   [ "$got" = "$1" ] || { echo "FAILED: $2: expected \"$1\", got \"$got\""; bad=1; }
 }
-completes 'portfolio profile' p
+completes 'pack portfolio profile' p
 completes 'show slurm' s
 completes 'verify version' 'help ve'
 completes '--recordings --resume --reuse' 'tune --re'

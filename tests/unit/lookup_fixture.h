@@ -1,8 +1,12 @@
 /* What the tests of libtunelookup share: a database made by the tuner's own store, and the device that asks. */
 #pragma once
 
+#include <elf.h>
+#include <stddef.h>
+
 #include "include/tunelookup.h"
 #include "tests/unit/store_fixture.h"
+#include "tuner/base/hash.h"
 
 #define ck_lookup(call)                                                                                                             \
     do {                                                                                                                            \
@@ -82,6 +86,30 @@ static inline void lookup_one_row(void)
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
     lookup_end(&w);
+}
+
+/* ---- code ---- */
+
+typedef struct lookup_cubin { Elf64_Ehdr header; Elf64_Shdr sections[2]; unsigned char code[64]; } lookup_cubin;
+
+static inline lookup_cubin lookup_make_cubin(unsigned sm)
+{
+    lookup_cubin c = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1, 0x41, 8 }, .e_machine = 190, .e_flags = sm << 8, .e_shoff = sizeof(Elf64_Ehdr),
+                                 .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 2 } };
+    c.sections[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_offset = offsetof(lookup_cubin, code), .sh_size = sizeof c.code };
+    return c;
+}
+
+/* Stores the bytes as the cubin of the toy kernel's one row. */
+static inline void lookup_store_cubin(const void *bytes, size_t count)
+{
+    mt_store *store = fixture_open();
+    mt_hash hash = mt_hash_bytes(bytes, count);
+    char sql[128];
+    ck_ok(mt_store_cubin(store, &hash, bytes, count, &fixture_err));
+    mt_store_close(store);
+    snprintf(sql, sizeof sql, "UPDATE answer SET cubin_hash = '%s'", hash.hex);
+    fixture_sql(sql);
 }
 
 static inline const char *lookup_explain(const tunelookup_result *result)

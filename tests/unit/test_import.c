@@ -277,6 +277,11 @@ START_TEST(times_of_other_kinds)
         "\"s\":[1000000,2000000]", "\"ns\":3000000", "\"ALGO=k;a=5\",\"k\":\"ok\",\"ns\":1500000"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) ck_assert_msg(strstr(mt_strbuf_text(&lines), expected[i]) != NULL, "no %s in %s", expected[i], mt_strbuf_text(&lines));
     clear();
+    convert(CACHE("\"1\":{\"a\":1,\"time\":1.5,\"times\":[[0,1],[0,2],[0,1.5]]},\"2\":{\"a\":2,\"time\":2.5,\"times\":[[0,0]]}"));
+    has_line("\"v\":\"ALGO=k;a=1\",\"k\":\"ok\",\"ns\":1500000,\"lo\":1000000,\"hi\":2000000,\"min\":1000000,\"mean\":1500000,");
+    has_line("{\"v\":\"ALGO=k;a=2\",\"k\":\"ok\",\"ns\":2500000,"); /* a time and no run that was timed: the time counts */
+    ck_assert_msg(!strstr(mt_strbuf_text(&lines), "\"s\":[]"), "%s", mt_strbuf_text(&lines));
+    clear();
     ck_ok(open_text("{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[2]},\"objectives\":[\"energy\"],"
                     "\"measurements\":[{\"name\":\"energy\",\"value\":9,\"unit\":\"J\"}]}]}"));
     ck_ok(mt_import_lines(import, "k", &lines, &fixture_err));

@@ -89,4 +89,59 @@ START_TEST(failures_are_slow_until_the_search_is)
 }
 END_TEST
 
-UNIT_MAIN("model_search", deviations_are_calibrated, a_constant_is_the_yardstick, failures_are_slow_until_the_search_is)
+/* Sixty of a hundred points fail: those below a bound, or any. */
+static bool fails_by_chance(uint64_t seed, bool has_reason)
+{
+    mt_spec *spec = toy_spec("", "[param A]\nvalues = 1..40\n[param B]\nvalues = 1..40\n");
+    mt_space *space = toy_space(spec);
+    mt_model_search search;
+    mt_rng rng;
+    mt_rng_seed(&rng, seed);
+    ck_assert_int_eq(mt_model_search_init(&search, &(mt_search_setup){.space = space, .seed = 1, .budget = 100}, NULL), MT_OK);
+    for (int i = 0; i < 100; i++) {
+        size_t point = (size_t)mt_rng_below(&rng, mt_space_count(space));
+        double chance = mt_rng_uniform(&rng), place = (double)point / (double)mt_space_count(space);
+        mt_model_search_tell(&search, point, (has_reason ? place : chance) < 0.6 ? INFINITY : 1000);
+    }
+    bool is = mt_model_search_fails_by_chance(&search);
+    ck_assert(!is || (mt_model_search_believes_failures(&search) && !mt_model_search_fit_validity(&search)));
+    mt_model_search_free(&search);
+    mt_space_free(space);
+    mt_spec_free(spec);
+    return is;
+}
+
+START_TEST(failures_without_a_pattern_say_nothing)
+{
+    int chances = 0, reasons = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        chances += fails_by_chance(seed, false);
+        reasons += !fails_by_chance(seed, true);
+    }
+    ck_assert_int_ge(chances, 18); /* it is a matter of odds */
+    ck_assert_int_eq(reasons, 20);
+}
+END_TEST
+
+/* Models that count what they hope for as found hope for more each time. */
+START_TEST(hopes_are_no_better_than_the_best)
+{
+    mt_spec *spec = toy_spec("", "[param A]\nvalues = 1..64\n");
+    mt_space *space = toy_space(spec);
+    mt_model_search search;
+    ck_assert_int_eq(mt_model_search_init(&search, &(mt_search_setup){.space = space, .seed = 1, .budget = 100}, NULL), MT_OK);
+    for (size_t point = 20; point < 40; point++) mt_model_search_tell(&search, point, 1000 + (double)point);
+    for (size_t point = 19; point > 0; point--) {
+        ck_assert(mt_model_search_refresh(&search));
+        ck_assert(mt_model_search_add(&search, (mt_proposal){point, search.best_target - 2, 0.1}));
+        ck_assert_double_eq(search.ledger.items[search.ledger.count - 1].time_ns, 1020);
+    }
+    ck_assert(mt_model_search_refresh(&search));
+    for (size_t i = 0; i < search.ledger.count; i++) ck_assert_double_ge(search.targets[i], search.best_target);
+    mt_model_search_free(&search);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+UNIT_MAIN("model_search", hopes_are_no_better_than_the_best, failures_without_a_pattern_say_nothing, deviations_are_calibrated, a_constant_is_the_yardstick, failures_are_slow_until_the_search_is)

@@ -11,6 +11,7 @@ enum { MAX_NOTES = 256, PATIENCE_MS = 200000, PAUSE_MS = 20 };
 
 static struct probe {
     size_t count, next, batch;
+    bool skips_told;
     unsigned usleep_at_ask;     /* asks after the first */
     const char *awaited, *file; /* the second ask ends when that file has this in it, or PATIENCE_MS have passed */
     bool has_come;              /* it was there then */
@@ -42,6 +43,13 @@ static bool is_in_file(const char *words, const char *path)
     return found;
 }
 
+static bool was_told(size_t point)
+{
+    for (size_t i = 0; i < probe.tells && i < MAX_NOTES; i++)
+        if (probe.told[i] == point) return true;
+    return false;
+}
+
 static size_t probe_ask(void *state, size_t *points, size_t capacity)
 {
     size_t given = 0;
@@ -51,6 +59,7 @@ static size_t probe_ask(void *state, size_t *points, size_t capacity)
         usleep(1000 * PAUSE_MS);
         probe.has_come = is_in_file(probe.awaited, probe.file);
     }
+    while (probe.skips_told && was_told(probe.next)) probe.next++;
     while (given < capacity && given < probe.batch && probe.next < probe.count) points[given++] = probe.next++;
     probe.thought_ns += mt_clock_now_ns() - start_ns;
     return given;
@@ -262,6 +271,33 @@ START_TEST(resumed_goes_on_as_if_undisturbed)
         }
         mt_free(whole);
     }
+}
+END_TEST
+
+/* Interrupted at each new evaluation, of a strategy that thinks for longer than anybody waits: each time there is one more row. */
+START_TEST(a_slow_thinker_gets_on)
+{
+    set_up();
+    evaluator.capacity = 1;
+    params.own_strategy = &probing;
+    probe = (struct probe){.batch = 1};
+    params.budget_given = true;
+    params.budget = 30;
+    tune_ok("", HUNDRED);
+    params.budget = 60;
+    for (int64_t round = 1; round <= 2; round++) {
+        mt_error err = {0};
+        probe = (struct probe){.batch = 1, .usleep_at_ask = 400000, .skips_told = true};
+        evaluator.starts = 0;
+        evaluator.interrupt_at = 1;
+        ck_assert_msg(tune("", HUNDRED, &err) == MT_OK, "%s", err.message);
+        ck_assert(result.interrupted);
+        ck_assert_int_eq(rows(), 30 + round);
+        ck_assert_uint_lt(probe.asks, 25); /* not one for each of the 30 */
+        ck_assert_uint_ge(probe.tells, 30); /* all the same it knows them */
+    }
+    params.own_strategy = NULL;
+    tear_down();
 }
 END_TEST
 
@@ -497,6 +533,6 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
-    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, the_prior_is_the_cost_model, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, a_quick_session_asks_the_answers_and_the_model, rows_say_who_asked};
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, a_slow_thinker_gets_on, all_that_is_known_is_told, fitting_delays_no_deadline, the_prior_is_the_cost_model, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, a_quick_session_asks_the_answers_and_the_model, rows_say_who_asked};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

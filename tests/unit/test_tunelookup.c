@@ -2,7 +2,6 @@
 #include "tests/unit/lookup_fixture.h"
 #include "tuner/predictor/table.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 
@@ -418,28 +417,6 @@ END_TEST
 
 /* ---- cubins ---- */
 
-typedef struct fake_cubin { Elf64_Ehdr header; Elf64_Shdr sections[2]; unsigned char code[64]; } fake_cubin;
-
-static fake_cubin make_cubin(unsigned sm)
-{
-    fake_cubin c = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1, 0x41, 8 }, .e_machine = 190, .e_flags = sm << 8, .e_shoff = sizeof(Elf64_Ehdr),
-                                 .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 2 } };
-    c.sections[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_offset = offsetof(fake_cubin, code), .sh_size = sizeof c.code };
-    return c;
-}
-
-/* Stores the bytes as the cubin of the toy kernel's one row. */
-static void store_cubin(const void *bytes, size_t count)
-{
-    mt_store *store = fixture_open();
-    mt_hash hash = mt_hash_bytes(bytes, count);
-    char sql[128];
-    ck_ok(mt_store_cubin(store, &hash, bytes, count, &fixture_err));
-    mt_store_close(store);
-    snprintf(sql, sizeof sql, "UPDATE answer SET cubin_hash = '%s'", hash.hex);
-    fixture_sql(sql);
-}
-
 static tunelookup_status ask_cubin(unsigned flags, const tunelookup_device *device, const void **data, size_t *bytes, tunelookup_db **kept)
 {
     tunelookup_db *db = open_db(flags);
@@ -465,14 +442,14 @@ static tunelookup_status ask_cubin(unsigned flags, const tunelookup_device *devi
 
 START_TEST(test_cubin)
 {
-    fake_cubin cubin = make_cubin(90);
+    lookup_cubin cubin = lookup_make_cubin(90);
     const void *data = NULL;
     size_t bytes = 0;
     tunelookup_db *db;
     tunelookup_device device = lookup_h100;
     lookup_one_row();
     ck_lookup_fails(ask_cubin(TUNELOOKUP_USER_CUBINS, &device, &data, &bytes, NULL), TUNELOOKUP_ERR_NOT_FOUND, "does not hold");
-    store_cubin(&cubin, sizeof cubin);
+    lookup_store_cubin(&cubin, sizeof cubin);
     ck_lookup_fails(ask_cubin(0, &device, &data, &bytes, NULL), TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED, "USER_CUBINS");
     ck_lookup(ask_cubin(TUNELOOKUP_USER_CUBINS, &device, &data, &bytes, &db));
     ck_assert_uint_eq(bytes, sizeof cubin);
@@ -494,7 +471,7 @@ END_TEST
 START_TEST(test_cubin_of_another_shape)
 {
     static const struct { const char *bakes; bool serves; } cases[] = { { NULL, false }, { "[]", true }, { "[\"dtype\"]", true }, { "[\"H\"]", true }, { "[\"N\"]", false }, { "[\"what\"]", false }, { "7", false } };
-    fake_cubin cubin = make_cubin(90);
+    lookup_cubin cubin = lookup_make_cubin(90);
     const void *data = NULL;
     size_t bytes = 0;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
@@ -505,7 +482,7 @@ START_TEST(test_cubin_of_another_shape)
     }
     ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     lookup_end(&w);
-    store_cubin(&cubin, sizeof cubin);
+    lookup_store_cubin(&cubin, sizeof cubin);
     fixture_sql("UPDATE answer SET cubin_hash = NULL WHERE shape_key LIKE '%N=128;%'");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char sql[160];
@@ -531,26 +508,26 @@ START_TEST(test_bad_cubins)
     size_t bytes = 0;
     lookup_one_row();
 #define REFUSED(part) ck_lookup_fails(ask_cubin(TUNELOOKUP_USER_CUBINS, &lookup_h100, &data, &bytes, NULL), TUNELOOKUP_ERR_CUBIN_DAMAGED, part)
-    fake_cubin cubin = make_cubin(100);
-    store_cubin(&cubin, sizeof cubin);
+    lookup_cubin cubin = lookup_make_cubin(100);
+    lookup_store_cubin(&cubin, sizeof cubin);
     REFUSED("another architecture");
-    cubin = make_cubin(90);
-    store_cubin(&cubin, sizeof cubin - 1);
+    cubin = lookup_make_cubin(90);
+    lookup_store_cubin(&cubin, sizeof cubin - 1);
     REFUSED("cut short");
-    store_cubin(&cubin, 40);
+    lookup_store_cubin(&cubin, 40);
     REFUSED("shorter than an ELF header");
     cubin.header.e_machine = EM_X86_64;
-    store_cubin(&cubin, sizeof cubin);
+    lookup_store_cubin(&cubin, sizeof cubin);
     REFUSED("no code for NVIDIA GPUs");
-    cubin = make_cubin(90);
+    cubin = lookup_make_cubin(90);
     cubin.header.e_shoff = UINT64_MAX - 10;
-    store_cubin(&cubin, sizeof cubin);
+    lookup_store_cubin(&cubin, sizeof cubin);
     REFUSED("cut short");
-    cubin = make_cubin(90);
+    cubin = lookup_make_cubin(90);
     cubin.sections[1].sh_size = UINT64_MAX;
-    store_cubin(&cubin, sizeof cubin);
+    lookup_store_cubin(&cubin, sizeof cubin);
     REFUSED("cut short");
-    store_cubin("not an image, but long enough to be taken for one if nobody looked at it properly", 80);
+    lookup_store_cubin("not an image, but long enough to be taken for one if nobody looked at it properly", 80);
     REFUSED("no 64-bit ELF image");
 }
 END_TEST

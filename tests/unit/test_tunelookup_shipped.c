@@ -4,6 +4,9 @@
 
 #include <sys/wait.h>
 
+#include "db/exchange/pack_make.h"
+#include "tuner/base/file.h"
+
 /* ---- the child: PREFIX/bin/asker FLAGS [FILE] ---- */
 
 static int ask(unsigned flags, const char *file)
@@ -94,6 +97,44 @@ START_TEST(test_shipped_answers_alone)
     ck_told("prefix/share/msda-tune-shipped/tuned.sqlite (shipped), measurement");
     ck_told("refresh 0: \n");
     ck_assert_ptr_null(strstr(answer, "left out"));
+}
+END_TEST
+
+/* The prefix's database becomes a pack, with code. */
+static void pack_shipped(const lookup_cubin *cubin)
+{
+    mt_store *store = NULL, *copy = NULL;
+    mt_packed packed = {0};
+    const mt_filter all = {0};
+    shell("mv '%s' '%s'", shipped, fixture_db);
+    lookup_store_cubin(cubin, sizeof *cubin);
+    ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
+    ck_ok(mt_pack_gather(store, &all, &copy, &fixture_err));
+    ck_ok(mt_pack_make(copy, &all, &packed, &fixture_err));
+    mt_store_close(copy);
+    mt_store_close(store);
+    snprintf(shipped, sizeof shipped, "%s/prefix/share/msda-tune-shipped/app.pack", fixture_folder);
+    char made[160];
+    snprintf(made, sizeof made, "%s/app.pack", fixture_folder);
+    ck_ok(mt_file_write_atomic(made, packed.bytes, packed.contents.bytes, &fixture_err)); /* the tool writes nothing into that folder */
+    mt_packed_free(&packed);
+    shell("mv '%s' '%s'", made, shipped);
+    shell("chmod 644 '%s' && rm -f '%s'*", shipped, fixture_db);
+}
+
+/* A pack among the shipped files answers as a database does there: its code is handed out without a flag. */
+START_TEST(test_shipped_pack)
+{
+    const lookup_cubin cubin = lookup_make_cubin(90);
+    make_prefix(2000);
+    pack_shipped(&cubin);
+    run_asker();
+    ck_told("open 0: \nprepare 0: \nfind 0: match 1 median 2000\n");
+    ck_told("prefix/share/msda-tune-shipped/app.pack (shipped), measurement");
+    ck_told("cubin 0: \nrefresh 0: \n");
+    lookup_one_row(); /* the user's lies over it */
+    run_asker();
+    ck_told("find 0: match 1 median 1000\n");
 }
 END_TEST
 
@@ -297,7 +338,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing, test_broken_user_file_hides_nothing,
+    const TTest *const tests[] = { test_shipped_answers_alone, test_shipped_pack, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing, test_broken_user_file_hides_nothing,
                                    test_broken_source_hides_no_other_source,
                                    test_only_the_folder_makes_a_file_shipped, test_link_among_the_shipped, test_no_folder_above, test_place_of_no_shipped_files };
     if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10), argc > 2 ? argv[2] : NULL);

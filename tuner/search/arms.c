@@ -74,8 +74,7 @@ static void add_draws(mt_model_search *search, size_t *count, size_t draws)
 
 /* ---- the first sample ---- */
 
-/* L1 distance over the knobs alone. */
-static double distance(const mt_model_search *search, const float *a, const float *b)
+double mt_arms_distance(const mt_model_search *search, const float *a, const float *b)
 {
     double sum = 0;
     for (size_t i = 0; i < search->features.plain_count; i++) sum += fabs((double)a[i] - (double)b[i]);
@@ -111,7 +110,7 @@ static size_t draw_sample(mt_model_search *search, size_t *points, float *rows, 
     for (; count < most && draw_spread(search, count, &points[count]); count++) {
         mt_features_of(&search->features, points[count], rows + count * width);
         covered[count] = INFINITY;
-        for (size_t k = 0; k < search->ledger.count; k += step) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));
+        for (size_t k = 0; k < search->ledger.count; k += step) covered[count] = fmin(covered[count], mt_arms_distance(search, rows + count * width, search->rows + k * width));
     }
     return count;
 }
@@ -124,7 +123,7 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out)
     if (rows) count = draw_sample(search, points, rows, covered);
     for (size_t i = 0; i < count; i++) {
         double sum = 0;
-        for (size_t k = 0; k < count; k++) sum += fmin(covered[k], distance(search, rows + i * width, rows + k * width));
+        for (size_t k = 0; k < count; k++) sum += fmin(covered[k], mt_arms_distance(search, rows + i * width, rows + k * width));
         if (sum >= least) continue;
         least = sum;
         *out = (mt_proposal){points[i], NAN, 0};
@@ -151,17 +150,60 @@ static double believed_of_pool(const mt_model_search *search, size_t place)
     return search->belief.slope > 0 ? mt_belief_mean(&search->belief, &search->features, search->gp.columns[search->features.prior_feature * search->gp.pool_size + place]) : 0;
 }
 
+/* ---- what models are fitted to ---- */
+
+struct sample {
+    float *rows;
+    double *targets;
+};
+
+static void free_sample(struct sample *sample)
+{
+    mt_free(sample->rows);
+    mt_free(sample->targets);
+}
+
+/* False: memory ran out. free_sample it all the same. */
+static bool take_sample(const mt_model_search *search, const size_t *places, size_t count, struct sample *sample)
+{
+    size_t width = search->features.count;
+    *sample = (struct sample){mt_alloc(count * width, sizeof *sample->rows), mt_alloc(count, sizeof *sample->targets)};
+    if (!sample->rows || !sample->targets) return false;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(sample->rows + i * width, search->rows + places[i] * width, width * sizeof *sample->rows);
+        sample->targets[i] = search->targets[places[i]];
+    }
+    return true;
+}
+
 /* ---- forest ---- */
+
+/* Of results alone. The Gaussian process believes what it expects of points that are awaited, and so goes elsewhere; the forest stays where it is good. */
+static bool grow_forest(mt_model_search *search)
+{
+    const mt_ledger *ledger = &search->ledger;
+    const bool *lacks_order = search->has_gp ? search->gp.lacks_order : NULL, *is_unused = search->has_gp ? search->gp.is_unused : NULL;
+    struct sample sample = {0};
+    size_t *places = mt_alloc(ledger->count, sizeof *places), count = 0;
+    for (size_t i = 0; places && i < ledger->count; i++)
+        if (!ledger->items[i].is_pending && !(isinf(ledger->items[i].time_ns) && mt_model_search_fails_by_chance(search))) places[count++] = i;
+    bool is_done = places && take_sample(search, places, count, &sample) &&
+                   mt_forest_fit(&search->forest, sample.rows, search->features.count, sample.targets, count, lacks_order, is_unused, &search->rng);
+    free_sample(&sample);
+    mt_free(places);
+    return is_done;
+}
 
 /* With many points, one more changes little: then the forest may be a few points old, unless one of them is the new best. */
 bool mt_arms_fit_forest(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
-    bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && ledger->count - search->forest_count <= ledger->count / MT_FOREST_AGE;
+    size_t told = mt_ledger_told(ledger);
+    bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && told - search->forest_told <= told / MT_FOREST_AGE;
     if (is_fresh) return true;
-    search->forest_count = ledger->count;
+    search->forest_told = told;
     search->forest_best = ledger->best;
-    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, search->has_gp ? search->gp.lacks_order : NULL, search->has_gp ? search->gp.is_unused : NULL, &search->rng);
+    return grow_forest(search);
 }
 
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */
@@ -244,17 +286,10 @@ static size_t choose_places(mt_model_search *search, size_t *places, size_t most
 
 static bool fit_gp(mt_model_search *search, size_t *places)
 {
-    size_t width = search->features.count, count = choose_places(search, places, MT_GP_MOST_FITTED);
-    float *rows = mt_alloc(count * width, sizeof *rows);
-    double *targets = mt_alloc(count, sizeof *targets);
-    bool is_done = rows && targets;
-    for (size_t i = 0; is_done && i < count; i++) {
-        memcpy(rows + i * width, search->rows + places[i] * width, width * sizeof *rows);
-        targets[i] = search->targets[places[i]];
-    }
-    is_done = is_done && mt_gp_fit(&search->gp, rows, targets, count);
-    mt_free(rows);
-    mt_free(targets);
+    struct sample sample;
+    size_t count = choose_places(search, places, MT_GP_MOST_FITTED);
+    bool is_done = take_sample(search, places, count, &sample) && mt_gp_fit(&search->gp, sample.rows, sample.targets, count);
+    free_sample(&sample);
     return is_done;
 }
 
@@ -297,19 +332,16 @@ static bool set_pool(mt_model_search *search)
 
 static bool rebuild_gp(mt_model_search *search)
 {
-    size_t total = search->ledger.count, width = search->features.count, most = search->gp_limit * 3 / 4;
+    size_t total = search->ledger.count, most = search->gp_limit * 3 / 4;
     size_t *places = mt_alloc(total, sizeof *places);
     bool is_done = places && fit_gp(search, places) && set_pool(search);
     if (is_done) {
         size_t count = choose_places(search, places, total <= search->gp_limit ? search->gp_limit : most);
-        for (size_t i = 0; i < count; i++) {
-            search->gp_places[i] = places[i];
-        }
-        float *rows = mt_alloc(count * width, sizeof *rows);
-        is_done = rows != NULL;
-        for (size_t i = 0; is_done && i < count; i++) memcpy(rows + i * width, search->rows + places[i] * width, width * sizeof *rows);
-        if (is_done) mt_gp_append(&search->gp, rows, count);
-        mt_free(rows);
+        struct sample sample;
+        is_done = take_sample(search, places, count, &sample);
+        if (is_done) mt_gp_append(&search->gp, sample.rows, count);
+        free_sample(&sample);
+        memcpy(search->gp_places, places, count * sizeof *places);
         search->gp_seen = total;
         search->next_fit = total + 3 > total * 6 / 5 + 1 ? total + 3 : total * 6 / 5 + 1;
     }

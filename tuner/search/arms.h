@@ -4,6 +4,8 @@
 #include "tuner/search/model_search.h"
 
 /* search->candidates is a list that is made anew for each proposal; *count is its length. */
+/* L1 distance over the knobs alone, of two rows of features. */
+double mt_arms_distance(const mt_model_search *search, const float *a, const float *b);
 void mt_arms_clear_candidates(size_t *count);
 /* Adds the neighbours of a point that nobody asked for yet. */
 void mt_arms_add_neighbours(mt_model_search *search, size_t *count, size_t point);

@@ -77,11 +77,13 @@ static bool add_row(mt_model_search *search, size_t point)
     return true;
 }
 
+/* Never less than the best that was found: models that believed what they hope for would hope for more each time, while no result comes that says otherwise. */
 static double expected_ns(const mt_model_search *search, double target)
 {
+    const mt_ledger *ledger = &search->ledger;
     double speed = -(target * search->scale + search->shift);
     if (isnan(target)) return NAN;
-    return speed > 0.01 ? search->median_ns / speed : 100 * search->median_ns;
+    return fmax(speed > 0.01 ? search->median_ns / speed : 100 * search->median_ns, ledger->items[ledger->best].time_ns);
 }
 
 bool mt_model_search_add(mt_model_search *search, mt_proposal proposal)
@@ -133,7 +135,10 @@ void mt_model_search_tell(void *state, size_t point, double time_ns)
 {
     mt_model_search *search = state;
     size_t best = search->ledger.best, place = SIZE_MAX;
-    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, time_ns);
+    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) {
+        mt_model_search_judge_failures(search, point, isfinite(time_ns));
+        place = mt_ledger_tell(&search->ledger, point, time_ns);
+    }
     if (place != SIZE_MAX) learn(search, place);
     search->since_better = search->ledger.best == best ? search->since_better + 1 : 0;
     if (search->since_better == 0) mt_outlook_better(&search->outlook);

@@ -1,6 +1,6 @@
 /* The engine of `surrogate` and `mixed`: models of what was told, and arms that propose points with them.
  *
- * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
+ * To the Gaussian process a pending point counts as evaluated with the result that was expected of it (a "kriging believer"), so that a batch spreads by itself; the forest knows results alone.
  * Memory: 4.2 MB at most for the Gaussian process and its pool, and about 3 KB for each point asked or told (most of it trees). */
 #pragma once
 
@@ -30,6 +30,7 @@ typedef struct mt_model_search { /* the first member of such a strategy's state 
     float *deviations; /* of what the forest expected of ledger.items[i], standardised; 0: it was not asked */
     size_t row_capacity;
     size_t since_better, failure_count; /* results since the best became better; failures told */
+    double failure_pattern; /* log of the odds that what lies near tells failures, against their share alone */
 
     /* What the models are fitted to: −(median / time), standardised, less what was believed of it; small is good. */
     double *targets;
@@ -42,7 +43,7 @@ typedef struct mt_model_search { /* the first member of such a strategy's state 
     mt_forest validity;     /* 1: works, 0: fails */
     size_t validity_count;  /* ledger.count when it was fitted */
     mt_forest forest;
-    size_t forest_count, forest_best; /* ledger.count and ledger.best when it was fitted */
+    size_t forest_told, forest_best; /* how many results there were, and ledger.best, when it was fitted */
     mt_gp gp;
     bool has_gp;
     size_t gp_limit, next_fit;
@@ -85,8 +86,12 @@ bool mt_model_search_refresh(mt_model_search *search);
 double mt_model_search_unit(const mt_model_search *search);
 
 /* Failures count as the slowest success while the search makes progress: most have a reason that their neighbours share. When it is slow, that would keep it out of
- * whole regions for good: then they count as what was expected of them, and how likely a point works is a model of its own. */
+ * whole regions for good: then they count as what was expected of them, and how likely a point works is a model of its own. Where results say that failures are chance, they say nothing of
+ * what is near: then too they count as what was expected, to the forest not at all, and nothing is likelier to work than anything else. */
 bool mt_model_search_believes_failures(const mt_model_search *search);
+bool mt_model_search_fails_by_chance(const mt_model_search *search);
+/* Before a point's result is told, its row being there: how well the nearest results foretold whether it works. */
+void mt_model_search_judge_failures(mt_model_search *search, size_t point, bool works);
 /* Fits that model where it is needed; false where it is not (or memory ran out). Then its logarithm at a row, ≤ 0. */
 bool mt_model_search_fit_validity(mt_model_search *search);
 double mt_model_search_log_validity(const mt_model_search *search, const float *row);

@@ -72,7 +72,7 @@ void mt_final_judge_intervals(mt_finalist *finalists, size_t count)
         row->ratio = row->median_ns / leader->median_ns;
         row->ratio_low = row->low_ns / leader->high_ns;
         row->ratio_high = row->high_ns / leader->low_ns;
-        row->is_tied = row == leader || row->low_ns <= leader->high_ns;
+        row->is_tied = row == leader || (row->median_ns <= leader->high_ns && row->low_ns <= leader->median_ns);
     }
     finalists[mt_final_pick(finalists, count)].row.is_picked = true;
 }

@@ -21,7 +21,7 @@ typedef struct mt_finalist {
  * interval of the median of its per-round ratios to the leader lies above 1 + MT_FINAL_MARGIN, at a level (Bonferroni) that makes the tied
  * set hold the fastest with MT_FINAL_CONFIDENCE. count ≥ 1, 1 ≤ rounds ≤ MT_FINAL_ROUNDS. */
 void mt_final_judge_rounds(mt_finalist *finalists, size_t count, size_t rounds);
-/* From the stored medians and intervals alone (a recording): tied when the interval reaches into the leader's. */
+/* From the stored medians and intervals alone (a recording): tied when the interval of each holds the other's median, so that a pick is slower than the leader by no more than either says. */
 void mt_final_judge_intervals(mt_finalist *finalists, size_t count);
 /* One figure of several rounds': the mean, its error the greater of the readings' and half of what lies between the rounds. NONE when a round has none. count ≥ 1. */
 mt_energy mt_final_energy(const mt_energy *rounds, size_t count);

@@ -16,6 +16,9 @@ static void forget(mt_final_entry *entry)
 static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *err)
 {
     mt_final *final = context;
+    for (size_t i = 0; i < final->count; i++)
+        if (final->finalists[i].near.measurement == row->measurement) return MT_OK; /* a rival that is a near-tie too */
+    if (final->count == MT_FINALISTS_MAX) return MT_OK; /* no room for one */
     mt_final_entry *entry = &final->entries[final->count];
     mt_point point;
     mt_error ignored;
@@ -100,6 +103,7 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
     if (current && final->library_count && final->is_first) MT_TRY(mt_final_was_compared(final, current, &is_compared, err));
     bool holds = current && is_compared;
     if (!holds) MT_TRY(mt_store_near_ties(session->store, final->subject, final->objective, on_near_tie, final, err));
+    if (!holds && final->library_count) MT_TRY(mt_store_plain_rival(session->store, final->subject, on_near_tie, final, err));
     *is_settled = holds || final->count < (is_by_time && !final->library_count ? 2 : 1);
     if (*is_settled) goto done;
     if (final->can_retime && final->library_count) MT_TRY(mt_final_try_libraries(final, err));

@@ -1,8 +1,12 @@
 /* What the database knows goes to the strategy as in a run that nobody interrupted: the strategy is asked anew, and a point that is known gets its stored cost at once instead of an
- * evaluation. At the first point that is not known the interrupted run is caught up with; what is known besides (of other seeds, strategies, imports) is then told in one go. */
+ * evaluation. At the first point that is not known the interrupted run is caught up with; what is known besides (of other seeds, strategies, imports) is then told in one go. So is
+ * everything when catching up takes too long: a search that is killed again and again gets on in between. */
 #include <math.h>
 
+#include "tuner/base/clock.h"
 #include "tuner/session/session_run.h"
+
+#define CATCH_UP_NS INT64_C(4000000000)
 
 /* In `seen`: 1 + its place in the history, for a known point whose cost the strategy still has to learn. */
 enum { LEARNT = 0 };
@@ -55,12 +59,20 @@ static mt_search_answer next_asked(mt_run *run, size_t *index, const char **by)
     return MT_SEARCH_POINT;
 }
 
+static bool takes_too_long(mt_run *run)
+{
+    int64_t now_ns = mt_clock_now_ns();
+    if (run->catching_up_ns == 0) run->catching_up_ns = now_ns;
+    return run->untold > 0 && now_ns - run->catching_up_ns > CATCH_UP_NS;
+}
+
 mt_status mt_run_next_searched(mt_run *run, size_t *index, const char **by, bool *found, mt_error *err)
 {
     mt_status st = MT_OK;
     *found = false;
     while (st == MT_OK && !*found) {
         size_t mark = LEARNT;
+        if (takes_too_long(run)) st = tell_rest(run, err);
         mt_search_answer answer = next_asked(run, index, by);
         bool is_seen = answer == MT_SEARCH_POINT && mt_index_map_get(&run->seen, *index, &mark);
         if (answer == MT_SEARCH_BUSY || (answer == MT_SEARCH_DRY && run->untold == 0)) break;

@@ -62,6 +62,7 @@ typedef struct mt_run {
     mt_env *believed;          /* in which the space's cost model is evaluated, by the search alone; NULL = it has none */
     mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
     size_t untold;             /* known points that the strategy has not learnt yet */
+    int64_t catching_up_ns;    /* clock; since when it learns them; 0 = not yet */
     size_t under_way;
     mt_run_trial *trials;      /* in the order they were submitted */
     mt_run_trial *running[MT_DEVICES_MAX];

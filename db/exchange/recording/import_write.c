@@ -268,7 +268,7 @@ static mt_status add_line(const mt_import *import, const line_order *order, mt_s
     mt_outcome outcome = {.kind = row->kind, .text = row->text, .compile_ns = row->compile_ns, .validate_ns = row->validate_ns, .time_ns = row->time_ns};
     bool is_ok = row->kind == MT_OUTCOME_OK;
     mt_status st = is_ok ? time_outcome(import, row, &outcome, err) : MT_OK;
-    if (is_ok) outcome.sample_ns = row->sample_ns;
+    if (is_ok && row->samples > 0) outcome.sample_ns = row->sample_ns;
     mt_measurement_row line = {.variant = order->variant, .created_unix_ms = row->unix_ms ? row->unix_ms : line1.recorded_unix_ms, .arch = "", .evaluation = (int64_t)order->row + 1,
                                .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = outcome};
     return st == MT_OK ? mt_recording_add_row(&line1, &line, lines, err) : st;

@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "db/pack_sqlite.h"
 #include "db/sqlite_defend.h"
 #include "db/store/sql.h"
 #include "db/store/store_internal.h"
@@ -229,17 +230,21 @@ static void set_checkpoints(sqlite3 *db, bool are_made)
 #endif
 }
 
+static int set_up_handle(sqlite3 *db)
+{
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, MT_STORE_BUSY_MS);
+    mt_store_file_defend(db);
+    set_checkpoints(db, false);
+    return first_read(db);
+}
+
 static int open_handle(const char *name, int flags, const char *vfs, sqlite3 **db)
 {
     sqlite3_close(*db);
     *db = NULL;
     int code = sqlite3_open_v2(name, db, flags | SQLITE_OPEN_NOMUTEX, vfs);
-    if (code != SQLITE_OK) return code;
-    sqlite3_extended_result_codes(*db, 1);
-    sqlite3_busy_timeout(*db, MT_STORE_BUSY_MS);
-    mt_store_file_defend(*db);
-    set_checkpoints(*db, false);
-    return first_read(*db);
+    return code == SQLITE_OK ? set_up_handle(*db) : code;
 }
 
 static int read_text(void *text, int columns, char **values, char **names)
@@ -336,6 +341,21 @@ static mt_status open_writer(const char *path, const char *plain, mt_fs fs, sqli
     return set_up_writer(*db, path, fs, err);
 }
 
+/* The database of a pack, which is read and never written. */
+static mt_status open_pack(const char *path, mt_store_mode mode, sqlite3 **db, mt_error *err)
+{
+    char why[MT_PACK_WHY];
+    mt_pack pack;
+    if (mode != MT_STORE_READ_ONLY) return MT_FAIL(err, MT_ERR_USAGE, "%s: is a pack, and packs are only read; what one is made of can be changed, and packed again", path);
+    mt_pack_verdict verdict = mt_pack_open(path, &pack, why);
+    if (verdict == MT_PACK_OK) {
+        verdict = mt_pack_database(&pack, db, why);
+        mt_pack_close(&pack);
+    }
+    if (verdict != MT_PACK_OK) return MT_FAIL(err, verdict == MT_PACK_NO_MEMORY ? MT_ERR_NO_MEMORY : MT_ERR_DB, "%s: %s", path, why);
+    return set_up_handle(*db) == SQLITE_OK ? MT_OK : mt_sql_fail_handle(*db, path, "open", err);
+}
+
 mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -346,8 +366,10 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
     MT_TRY(check_trust(path, mode, err));
     plain = plain_path(path);
     if (!plain) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
-    mt_fs fs = mt_fs_of(path);
-    st = mode == MT_STORE_READ_ONLY ? open_reader(path, plain, fs, &handle, err) : open_writer(path, plain, fs, &handle, err);
+    bool is_pack = mt_pack_is_name(path) && mt_file_exists(path);
+    mt_fs fs = is_pack ? MT_FS_LOCAL : mt_fs_of(path);
+    if (is_pack) st = open_pack(path, mode, &handle, err);
+    else st = mode == MT_STORE_READ_ONLY ? open_reader(path, plain, fs, &handle, err) : open_writer(path, plain, fs, &handle, err);
     if (st == MT_OK) st = check_whole(handle, path, err);
     if (st == MT_OK) st = check_schema(handle, path, err);
 done:
@@ -357,5 +379,14 @@ done:
     }
     sqlite3_close(handle);
     mt_free(plain);
+    return st;
+}
+
+mt_status mt_store_file_copy(sqlite3 *from, sqlite3 *to, const char *path, mt_error *err)
+{
+    mt_status st = MT_OK;
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE) st = mt_sql_fail_handle(backup ? from : to, path, "copy", err);
+    sqlite3_backup_finish(backup);
     return st;
 }

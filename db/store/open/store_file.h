@@ -22,6 +22,9 @@ void mt_fs_pretend(int fs);
  * path ":memory:" makes a private database that is gone after closing. */
 mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db, mt_error *err);
 
+/* All pages of `from`, whose path is `path`, into the empty `to`. */
+mt_status mt_store_file_copy(sqlite3 *from, sqlite3 *to, const char *path, mt_error *err);
+
 /* The file keeps changes in its -wal, and has none beside it: that of an empty database may be a copy without its rows. */
 bool mt_store_file_lacks_wal(sqlite3 *db, const char *path);
 

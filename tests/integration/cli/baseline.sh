@@ -19,3 +19,8 @@ MSDA_TUNE_FAKE_THROTTLE=1 MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA tune hot.sqlite
 note "a name that is neither"
 sed -i 's/^baseline = cublaslt/baseline = cublas/' fake.ini
 tune x.sqlite
+note "a winner whose launch is programmatic: the fastest whose launch is not is in the final too, and both were compared"
+sed -e 's/^baseline = cublas/baseline = cublaslt/' -e 's/^\[launch 1\]/[launch 1]\nwhen = BEHAVIOUR == slow/' fake.ini >pdl.ini
+printf '[launch 2]\nwhen = BEHAVIOUR == ok\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\nprogrammatic = yes\n' >>pdl.ini
+MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA mt --space pdl.ini --db pdl.sqlite --jobs 1 --strategy exhaustive --no-race --quiet
+mt show --db pdl.sqlite --top 9

@@ -1,7 +1,4 @@
 /* msda-tune compile: the winners' code for a database that came without it, as shipped rows do. Needs NVRTC and no GPU. */
-#include <stdio.h>
-
-#include "tuner/base/log.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/measure/compile_winners.h"
 #include "tuner/cli/output/print.h"
@@ -27,61 +24,28 @@ static const mt_option options[] = {
     {0},
 };
 
-static void print_group(const mt_winner_group *group, const mt_compile_report *report)
-{
-    char nvrtc[32] = "";
-    if (report->nvrtc_version) snprintf(nvrtc, sizeof nvrtc, ", NVRTC %d.%d", (int)(report->nvrtc_version / 1000), (int)(report->nvrtc_version % 1000 / 10));
-    mt_tell("%s  %s  %s: %zu of %zu compiled%s, %.1f MiB; %zu are byte for byte what was measured\n", group->kernel, group->gpu_key, group->arch, report->compiled, group->count, nvrtc,
-           (double)report->bytes / (1 << 20), report->same);
-    if (report->other_versions)
-        mt_log_warn("%s: %zu of them were measured with another version of the compiler: their code may differ from what was timed", group->kernel, report->other_versions);
-    if (report->failures.length) fputs(mt_strbuf_text(&report->failures), stderr);
-    fflush(stdout);
-}
-
-static mt_status compile_group(mt_store *store, const compile_values *values, const mt_winner_group *group, size_t *failed, mt_error *err)
-{
-    mt_compile_report report = {0};
-    const mt_compile_wishes wishes = {.space = values->space, .jobs = (size_t)values->jobs, .compile_limit_s = values->compile_limit_s, .no_cache = values->no_cache};
-    mt_status st = mt_compile_winners(store, group, &wishes, &report, err);
-    if (st == MT_OK) print_group(group, &report);
-    if (st == MT_ERR_NOT_FOUND) { /* the source is not here, or another version of it */
-        mt_log_warn("%s@%.8s: %s", group->kernel, group->kernel_key, err->message);
-        st = MT_OK;
-    }
-    *failed += group->count - report.compiled;
-    mt_strbuf_free(&report.failures);
-    return st;
-}
-
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const compile_values *values = arguments->values;
     mt_store *store = NULL;
-    mt_winner_list list = {0};
     mt_filter_box box;
     mt_origin measured = MT_ORIGIN_MEASURED;
-    size_t wanted = 0, failed = 0;
+    mt_compile_total total = {0};
     mt_status st = MT_OK;
+    const mt_compile_wishes wishes = {.space = values->space, .jobs = (size_t)values->jobs, .compile_limit_s = values->compile_limit_s, .no_cache = values->no_cache};
     mt_filter_fill(&values->filter, &box);
     if (!box.filter.origin) box.filter.origin = &measured; /* others are never answered with */
     MT_TRY(mt_database_open_as(values->db, MT_STORE_READ_WRITE, &store, err));
-    MT_TRY(mt_winners_without_code(store, &box.filter, &list, err));
-    if (!list.total) st = mt_database_nothing(store, &box.filter, err);
-    for (size_t i = 0; i < list.group_count && st == MT_OK; i++) {
-        wanted += list.groups[i].count;
-        st = compile_group(store, values, &list.groups[i], &failed, err);
-    }
-    if (st != MT_OK) goto done;
-    mt_tell("%zu of %zu winners have their code\n", list.total - failed, list.total);
-    if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu of %zu winners without code were not compiled", failed, wanted);
+    MT_TRY(mt_compile_missing(store, &box.filter, &wishes, &total, err));
+    if (!total.winners) MT_LEAVE(mt_database_nothing(store, &box.filter, err));
+    mt_tell("%zu of %zu winners have their code\n", total.winners - total.failed, total.winners);
+    if (total.failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu of %zu winners without code were not compiled", total.failed, total.wanted);
 done:
     if (store && values->seal && (st == MT_OK || st == MT_ERR_COMPILE)) {
         mt_error sealing;
         mt_status sealed = mt_store_seal(store, &sealing);
         if (sealed != MT_OK && st == MT_OK) st = MT_FAIL(err, sealed, "%s", sealing.message);
     }
-    mt_winners_free(&list);
     mt_store_close(store);
     return st;
 }

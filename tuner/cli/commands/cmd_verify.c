@@ -9,6 +9,7 @@
 #include "tuner/cli/command.h"
 #include "tuner/cli/measure/rerun.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output/verify_pack.h"
 #include "tuner/cli/requests/database.h"
 #include "tuner/evaluate/external_tool.h"
 
@@ -24,6 +25,7 @@ typedef struct verify_values {
     int64_t device, seed;
     double variant_limit_s;
     bool sanitize;
+    const char *pack, *key;
 } verify_values;
 
 #define FIELD(name) offsetof(verify_values, name)
@@ -35,6 +37,8 @@ static const mt_option options[] = {
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs; default: from the clock, printed"},
     {"within", 0, MT_OPTION_TEXT, FIELD(within), "%", "fail a winner that is slower than its stored time by more than this"},
     {"sanitize", 0, MT_OPTION_FLAG, FIELD(sanitize), NULL, "also under compute-sanitizer: memcheck and racecheck"},
+    {"pack", 0, MT_OPTION_INPUT, FIELD(pack), "FILE", "instead, and without a GPU: check every byte of this pack"},
+    {"key", 0, MT_OPTION_INPUT, FIELD(key), "FILE.pub", "with --pack: it must be signed by this public key"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
     {0},
 };
@@ -273,6 +277,8 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     const verify_values *values = arguments->values;
     verification v = {.values = values, .seed = values->seed ? (uint64_t)values->seed : (uint64_t)mt_clock_unix_ms() & 0x7fffffff};
     mt_status st = MT_OK;
+    if (values->key && !values->pack) return MT_FAIL(err, MT_ERR_USAGE, "verify: --key goes with --pack");
+    if (values->pack) return mt_verify_pack(values->pack, values->key, err);
     MT_TRY(read_within(values->within, &v.within, err));
     MT_TRY(gather(&v, err));
     if (values->sanitize && !(v.sanitizer = mt_external_tool_find("compute-sanitizer"))) {
@@ -309,7 +315,9 @@ const mt_command mt_cmd_verify = {
             "fresh seed, through the same checks as tuning does, and tells its time beside the stored one.\n"
             "--within 5 fails those that are slower by more than 5 %. --sanitize adds compute-sanitizer's\n"
             "memcheck and racecheck. Rows that came with the tool or were imported are compiled from the shipped\n"
-            "search space of their kernel. Exit code 1 when one fails.",
+            "search space of their kernel. Exit code 1 when one fails.\n\n"
+            "With --pack FILE no winner runs: each part of the pack is read and checked against its hash, and\n"
+            "with --key the signature. Exit code 1 when a byte was changed, or somebody else signed it.",
     .options = options,
     .values_size = sizeof(verify_values),
     .run = run,

@@ -1,10 +1,14 @@
 #include "tuner/cli/measure/compile_winners.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/share.h"
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/event_queue.h"
@@ -14,43 +18,64 @@
 
 /* ---- what is missing ---- */
 
-static bool is_same_group(const mt_winner_group *group, const mt_codeless_row *row)
+typedef struct codeless {
+    int64_t subject, nvrtc_version, driver_version; /* versions that it was measured with */
+    char *shape_key, *workload_key, *variant, *cubin_hash; /* the hash of the code that was measured; "" = not known */
+} codeless;
+
+/* Winners of one kernel source on one GPU for one architecture: one search space, one set of workers. Those of a shape are neighbours. */
+typedef struct codeless_group {
+    char *kernel, *kernel_key, *gpu_key, *gpu_name, *facts_json, *arch;
+    codeless *winners;
+    size_t count, capacity;
+} codeless_group;
+
+typedef struct codeless_list {
+    codeless_group *groups;
+    size_t group_count, group_capacity;
+    size_t total;                   /* winners of the filter, those with code included */
+} codeless_list;
+
+typedef struct compile_report {
+    size_t compiled, bytes;
+    size_t same;                    /* of those compiled: byte for byte what was measured */
+    size_t other_versions;          /* of those compiled: measured with another version of NVRTC */
+    int64_t nvrtc_version;
+    mt_strbuf failures;             /* a line each */
+} compile_report;
+
+static bool is_same_group(const codeless_group *group, const mt_codeless_row *row)
 {
     return strcmp(group->kernel, row->kernel) == 0 && strcmp(group->kernel_key, row->kernel_key) == 0 && strcmp(group->gpu_key, row->gpu_key) == 0 && strcmp(group->arch, row->arch) == 0;
 }
 
 /* Rows come ordered, so a group's are neighbours. */
-static mt_winner_group *group_of(mt_winner_list *list, const mt_codeless_row *row)
+static codeless_group *group_of(codeless_list *list, const mt_codeless_row *row)
 {
     if (list->group_count && is_same_group(&list->groups[list->group_count - 1], row)) return &list->groups[list->group_count - 1];
-    mt_winner_group *group = MT_APPEND(list->groups, list->group_count, list->group_capacity);
+    codeless_group *group = MT_APPEND(list->groups, list->group_count, list->group_capacity);
     if (!group) return NULL;
-    *group = (mt_winner_group){.kernel = mt_strdup(row->kernel), .kernel_key = mt_strdup(row->kernel_key), .gpu_key = mt_strdup(row->gpu_key), .gpu_name = mt_strdup(row->gpu_name),
+    *group = (codeless_group){.kernel = mt_strdup(row->kernel), .kernel_key = mt_strdup(row->kernel_key), .gpu_key = mt_strdup(row->gpu_key), .gpu_name = mt_strdup(row->gpu_name),
                                .facts_json = mt_strdup(row->facts_json), .arch = mt_strdup(row->arch)};
     return group->kernel && group->kernel_key && group->gpu_key && group->gpu_name && group->facts_json && group->arch ? group : NULL;
 }
 
 static mt_status add_winner(void *context, const mt_codeless_row *row, mt_error *err)
 {
-    mt_winner_list *list = context;
+    codeless_list *list = context;
     list->total++;
     if (row->has_code) return MT_OK;
-    mt_winner_group *group = group_of(list, row);
-    mt_winner *winner = group ? MT_APPEND(group->winners, group->count, group->capacity) : NULL;
+    codeless_group *group = group_of(list, row);
+    codeless *winner = group ? MT_APPEND(group->winners, group->count, group->capacity) : NULL;
     if (!winner) return mt_no_memory("compile", err);
-    *winner = (mt_winner){row->subject, row->nvrtc_version, row->driver_version, mt_strdup(row->shape_key), mt_strdup(row->workload_key), mt_strdup(row->variant), mt_strdup(row->cubin_hash)};
+    *winner = (codeless){row->subject, row->nvrtc_version, row->driver_version, mt_strdup(row->shape_key), mt_strdup(row->workload_key), mt_strdup(row->variant), mt_strdup(row->cubin_hash)};
     return winner->shape_key && winner->workload_key && winner->variant && winner->cubin_hash ? MT_OK : mt_no_memory("compile", err);
 }
 
-mt_status mt_winners_without_code(mt_store *store, const mt_filter *filter, mt_winner_list *list, mt_error *err)
-{
-    return mt_query_codeless(store, filter, add_winner, list, err);
-}
-
-void mt_winners_free(mt_winner_list *list)
+static void free_winners(codeless_list *list)
 {
     for (size_t i = 0; i < list->group_count; i++) {
-        mt_winner_group *group = &list->groups[i];
+        codeless_group *group = &list->groups[i];
         char *const texts[] = {group->kernel, group->kernel_key, group->gpu_key, group->gpu_name, group->facts_json, group->arch};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) mt_free(texts[k]);
         for (size_t k = 0; k < group->count; k++) {
@@ -59,7 +84,7 @@ void mt_winners_free(mt_winner_list *list)
         mt_free(group->winners);
     }
     mt_free(list->groups);
-    *list = (mt_winner_list){0};
+    *list = (codeless_list){0};
 }
 
 /* ---- the search space ---- */
@@ -75,9 +100,9 @@ typedef struct lane {
 
 typedef struct compiling {
     mt_store *store;
-    const mt_winner_group *group;
+    const codeless_group *group;
     const mt_compile_wishes *wishes;
-    mt_compile_report *report;
+    compile_report *report;
     uv_loop_t loop;
     bool has_loop;
     char *path, *cache_dir;
@@ -113,7 +138,7 @@ done:
     return st;
 }
 
-static size_t count_shapes(const mt_winner_group *group)
+static size_t count_shapes(const codeless_group *group)
 {
     size_t count = group->count > 0;
     for (size_t i = 1; i < group->count; i++) count += strcmp(group->winners[i].shape_key, group->winners[i - 1].shape_key) != 0;
@@ -169,12 +194,12 @@ static void close_all(compiling *c)
 
 /* ---- compiling ---- */
 
-static void tell_failure(compiling *c, const mt_winner *winner, const char *why)
+static void tell_failure(compiling *c, const codeless *winner, const char *why)
 {
     mt_strbuf_addf(&c->report->failures, "%s  %s  %s: %.300s\n", c->group->kernel, winner->shape_key, winner->variant, why);
 }
 
-static mt_status keep_code(compiling *c, const mt_winner *winner, const mt_event *event, mt_error *err)
+static mt_status keep_code(compiling *c, const codeless *winner, const mt_event *event, mt_error *err)
 {
     char *bytes = NULL;
     size_t count = 0;
@@ -198,7 +223,7 @@ done:
 
 static mt_status submit(compiling *c, lane *on, size_t index, mt_error *err)
 {
-    const mt_winner *winner = &c->group->winners[index];
+    const codeless *winner = &c->group->winners[index];
     mt_point point;
     mt_error why = {0};
     size_t at;
@@ -217,7 +242,7 @@ static mt_status take(compiling *c, lane *on, mt_error *err)
     mt_event event = {0};
     mt_status st = on->evaluator->ops->next(on->evaluator, &event, err);
     if (st != MT_OK || event.kind != MT_EVENT_DONE) return st;
-    const mt_winner *winner = &c->group->winners[event.trial - 1];
+    const codeless *winner = &c->group->winners[event.trial - 1];
     on->open--;
     if (event.outcome.kind == MT_OUTCOME_OK && event.cubin_path) st = keep_code(c, winner, &event, err);
     else tell_failure(c, winner, event.outcome.text ? event.outcome.text : mt_outcome_name(event.outcome.kind));
@@ -262,7 +287,7 @@ static mt_status create_space(const compiling *c, const mt_shape *shape, size_t 
 /* Winners first … end − 1, of one shape. */
 static mt_status compile_shape(compiling *c, lane *on, size_t first, size_t end, mt_error *err)
 {
-    const mt_winner *winner = &c->group->winners[first];
+    const codeless *winner = &c->group->winners[first];
     const mt_shape *shape = shape_of(c->spec, winner->shape_key);
     mt_space *space = NULL;
     mt_status st = MT_OK;
@@ -285,7 +310,7 @@ done:
     return st;
 }
 
-mt_status mt_compile_winners(mt_store *store, const mt_winner_group *group, const mt_compile_wishes *wishes, mt_compile_report *report, mt_error *err)
+static mt_status compile_winners(mt_store *store, const codeless_group *group, const mt_compile_wishes *wishes, compile_report *report, mt_error *err)
 {
     compiling c = {.store = store, .group = group, .wishes = wishes, .report = report};
     mt_status st = MT_OK;
@@ -297,5 +322,46 @@ mt_status mt_compile_winners(mt_store *store, const mt_winner_group *group, cons
     for (size_t i = 0; i < c.lane_count; i++) MT_TRY(finish(&c, &c.lanes[i], err));
 done:
     close_all(&c);
+    return st;
+}
+
+/* ---- all of them ---- */
+
+static void print_group(const codeless_group *group, const compile_report *report)
+{
+    char nvrtc[32] = "";
+    if (report->nvrtc_version) snprintf(nvrtc, sizeof nvrtc, ", NVRTC %d.%d", (int)(report->nvrtc_version / 1000), (int)(report->nvrtc_version % 1000 / 10));
+    mt_tell("%s  %s  %s: %zu of %zu compiled%s, %.1f MiB; %zu are byte for byte what was measured\n", group->kernel, group->gpu_key, group->arch, report->compiled, group->count, nvrtc,
+           (double)report->bytes / (1 << 20), report->same);
+    if (report->other_versions)
+        mt_log_warn("%s: %zu of them were measured with another version of the compiler: their code may differ from what was timed", group->kernel, report->other_versions);
+    if (report->failures.length) fputs(mt_strbuf_text(&report->failures), stderr);
+    fflush(stdout);
+}
+
+static mt_status compile_group(mt_store *store, const mt_compile_wishes *wishes, const codeless_group *group, size_t *failed, mt_error *err)
+{
+    compile_report report = {0};
+    mt_status st = compile_winners(store, group, wishes, &report, err);
+    if (st == MT_OK) print_group(group, &report);
+    if (st == MT_ERR_NOT_FOUND) { /* the source is not here, or another version of it */
+        mt_log_warn("%s@%.8s: %s", group->kernel, group->kernel_key, err->message);
+        st = MT_OK;
+    }
+    *failed += group->count - report.compiled;
+    mt_strbuf_free(&report.failures);
+    return st;
+}
+
+mt_status mt_compile_missing(mt_store *store, const mt_filter *filter, const mt_compile_wishes *wishes, mt_compile_total *total, mt_error *err)
+{
+    codeless_list list = {0};
+    mt_status st = mt_query_codeless(store, filter, add_winner, &list, err);
+    for (size_t i = 0; i < list.group_count && st == MT_OK; i++) {
+        total->wanted += list.groups[i].count;
+        st = compile_group(store, wishes, &list.groups[i], &total->failed, err);
+    }
+    total->winners = list.total;
+    free_winners(&list);
     return st;
 }
