@@ -137,6 +137,7 @@ if [ -n "$has_sanitizer" ]; then
   bad 'where it divides by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'failed: ns::scale<4>: thread (0, 0, 0) of block (0, 0, 0) divides an integer by zero, for which a GPU gives any number (m.cu:27)'
   bad 'a stack' 'volatile float deep[200000]; deep[i] = 1; out[0] = deep[3];' 'its stack is too small here'
   bad 'a null pointer' 'if (i == 1) *(volatile int *)nullptr = 1;' "touches memory that is no argument's"
+  bad 'a vector that is not aligned' 'if (i == 0) *(float4 *)out = *(const float4 *)(in + 1);' 'or at an address that is no multiple of its vector'
 fi
 # A compiler without the sanitizer.
 printf '#!/bin/bash\n[[ " $* " = *" -fsanitize=address "* ]] && exit 1\nexec %s "$@"\n' "$compiler" >plain

@@ -414,6 +414,7 @@ inline void on_error()
 #if MT_CPU_ASAN
     const char *address = (const char *)__asan_get_report_address(), *verb = !address ? "touches" : __asan_get_report_access_type() ? "writes" : "reads"; // of a signal no more is known
     char who[120] = "", where[200] = "memory that is no argument's";
+    if (!address) strcpy(where, "memory that is no argument's, or at an address that is no multiple of its vector's bytes");
     bool is_access = strcmp(__asan_get_report_description(), "signal") != 0 && strcmp(__asan_get_report_description(), "stack-overflow") != 0;
     if (*kernel) add_thread(who, sizeof who, threadIdx);
     size_t nearest = GAP_BYTES;
