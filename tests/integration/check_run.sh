@@ -105,9 +105,16 @@ bad 'two barriers' "$(printf 'if (threadIdx.x < 32) __syncthreads();\nelse __syn
 bad 'a shuffle of half a warp' "$(printf 'if (threadIdx.x < 16) __shfl_sync(~0u, i, 0);\n__syncthreads();')" '__shfl_sync() in m.cu:27'
 good 'a shuffle whose other lanes have ended, with a mask of its own' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nout[i < n ? i : 0] += 0 * __shfl_xor_sync(0xffffu, 1, 8);')"
 good 'a value of a lane that has ended, of which nothing is made' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nint lost = __shfl_down_sync(~0u, 1, 8);\nif (threadIdx.x %% 32 < 8 && i < n) out[i] *= lost;')"
-bad 'a value of a lane that has ended' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nif (i < n) out[i] += 0 * (threadIdx.x / 999) + __shfl_down_sync(~0u, 0, 8);')" 'm.cu:28: __shfl_down_sync() of thread (8, 0, 0) of block (0, 0, 0) asks lane 16, which has ended, is not in its mask or does not exist'
-bad 'a value of a lane that is not in the mask' "$(printf 'if (threadIdx.x %% 32 >= 16) { __syncwarp(0xffff0000u); return; }\nif (i < n) out[i] += __shfl_down_sync(0xffffu, 0, 8);')" '__shfl_down_sync() of thread (8, 0, 0) of block (0, 0, 0) asks lane 16'
+bad 'a value of a lane that has ended' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nif (i < n) out[i] += 0 * (threadIdx.x / 999) + __shfl_down_sync(~0u, 0, 8);')" 'm.cu:28: __shfl_down_sync() of thread (111, 0, 0) of block (0, 0, 0) asks lane 23, which has ended, is not in its mask or does not exist'
+bad 'a value of a lane that is not in the mask' "$(printf 'if (threadIdx.x %% 32 >= 16) { __syncwarp(0xffff0000u); return; }\nif (i < n) out[i] += __shfl_down_sync(0xffffu, 0, 8);')" '__shfl_down_sync() of thread (111, 0, 0) of block (0, 0, 0) asks lane 23'
 good 'a sum of the lanes that are there' "$(printf 'if (threadIdx.x %% 32 %% 2) return;\nif (__reduce_add_sync(~0u, 1) != 16 && i < n) out[i] = 7;')"
+# Each is right in one order of the threads, or of the blocks, at least.
+for peer in -1 +1 ^1; do
+  bad "shared memory of thread $peer, without a barrier" "$(printf '__shared__ int ids[BLOCK];\nids[threadIdx.x] = threadIdx.x;\nunsigned peer = (threadIdx.x %s) %% BLOCK;\nif (ids[peer] != peer && i < n) out[i] = 7;' "$peer")" 'out: ‖out − ref‖'
+done
+bad 'a barrier too few in a loop' "$(printf '__shared__ int mark;\nfor (int k = 0; k < 3; k++) {\nif (threadIdx.x == 64) mark = k;\n__syncthreads();\nif (mark != k && i < n) out[i] = 7;\n}')" 'out: ‖out − ref‖'
+bad 'shared memory that nobody wrote' "$(printf '__shared__ int none[BLOCK];\nif (none[threadIdx.x] && i < n) out[i] = 7;')" 'out: ‖out − ref‖'
+for peer in -BLOCK +BLOCK; do bad "what block $peer writes" "if (i $peer >= 0 && i $peer < n && i < n && __float_as_int(out[i $peer]) == 0x7fda5a5a) out[i] = 7;" 'out: ‖out − ref‖'; done
 bad 'an assertion' 'assert(i != 3);' 'the outcome of the variant is failed: m.cu:27: assert(i != 3) of'
 grep -q 'does not hold for thread (3, 0, 0) of block (0, 0, 0)' out.txt || fail 'an assertion: by whom'
 bad 'a division by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'zero, for which a GPU gives any number'
@@ -130,6 +137,7 @@ if [ -n "$has_sanitizer" ]; then
   bad 'where it divides by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'failed: ns::scale<4>: thread (0, 0, 0) of block (0, 0, 0) divides an integer by zero, for which a GPU gives any number (m.cu:27)'
   bad 'a stack' 'volatile float deep[200000]; deep[i] = 1; out[0] = deep[3];' 'its stack is too small here'
   bad 'a null pointer' 'if (i == 1) *(volatile int *)nullptr = 1;' "touches memory that is no argument's"
+  bad 'a vector that is not aligned' 'if (i == 0) *(float4 *)out = *(const float4 *)(in + 1);' 'or at an address that is no multiple of its vector'
 fi
 # A compiler without the sanitizer.
 printf '#!/bin/bash\n[[ " $* " = *" -fsanitize=address "* ]] && exit 1\nexec %s "$@"\n' "$compiler" >plain

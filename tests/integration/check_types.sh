@@ -101,7 +101,20 @@ quiet "$(inner 'int x; float y;' 'float *out; Inner a, b;')" 's/^n   = .*/a = st
 says '[arg y] is a scalar i32, but field 1 of Inner is int x (./k.cu): field 2 is called y' "$(inner 'int x, y;' 'float *out; Inner inner;')" 's/^n   = .*/x = scalar i32 1\ny = scalar i32 2\ninner = struct y, x\njob = struct out, inner/; s/^args  = out, in/args  = job/'
 quiet "$(fields 'float *out; int ldb; int n;')" 's/^n   = .*/n = scalar i32 N\njob = struct out, n, n/; s/^args  = out, in/args  = job/' # one value for both
 quiet "$(fields 'float *first; int m;')" 's/^n   = .*/n = scalar i32 N\njob = struct out, n/; s/^args  = out, in/args  = job/' # names of its own
-# what can't be told: packing, conditions among the fields, two structs of one name
+# packed ones: bytes may stand in the place of the fields
+packed='s/^n   = .*/job = struct out, i8(1), i32(N)/; s/^args  = out, in/args  = job/'
+for way in 'struct __attribute__((packed)) Job { float *out; char a; int n; };' 'struct Job { float *out; char a; int n; } __attribute__((__packed__));' '#pragma pack(push, 1)
+struct Job { float *out; char a; int n; };
+#pragma pack(pop)'; do
+  says '[arg i32(N)] is a scalar i32, but field 3 of Job is int n (./k.cu): it lies in bytes 12 to 15, and the field in 9 to 12, which is packed; expected the packed part' "$way
+$(twice 'Job job')" "$packed"
+done
+quiet "#pragma pack(push, 1)
+struct Other { char a; int n; };
+#pragma pack(pop)
+struct Job { float *out; char a; int n; };
+$(twice 'Job job')" "$packed"
+# what can't be told: bytes in a packed one, conditions among the fields, two structs of one name
 for odd in '#pragma pack(1)
 struct Job { float *out; char a; int n; };' 'struct __attribute__((packed)) Job { float *out; char a; int n; };' 'struct Job { float *out; char a;
 #if BLOCK

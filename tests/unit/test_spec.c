@@ -374,6 +374,7 @@ static const struct { const char *text, *part; } bad[] = {
     { KERNEL SHAPE VARIANT "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[launch 1]\nargs = x\ngrid = 1\nblock = 1\n", "no argument has role out or inout" },
     /* yardsticks */
     { KERNEL SHAPE OUT VARIANT "[launch v 1]\nargs = out\ngrid = 1\nblock = 1\n[algorithm y]\n[launch y 1]\nargs =\ngrid = 1\nblock = 1\n", "no launch of [algorithm y] takes an output" },
+    { KERNEL SHAPE OUT "[args]\nother = out f32 [N]\n" VARIANT "[launch v 1]\nargs = out, other\ngrid = 1\nblock = 1\n[launch reference 1]\nargs = out\ngrid = 1\nblock = 1\n", "no launch of the reference takes the output other, so that it can't be compared: expected it in the args of [launch reference N], or role = scratch of it" },
     { KERNEL SHAPE OUT LAUNCH "[algorithm y]\nyardstick = yes\n", "[algorithm y] is the default and a yardstick: expected one that computes the outputs first" },
     { REST "[algorithm y]\nyardstick = yes\n[tune]\nbaseline = y\n", "baseline = y: that is a yardstick" },
     { REST "[algorithm a]\nyardstick = yes\n[algorithm b]\nyardstick = yes\n[algorithm c]\nyardstick = yes\n[algorithm d]\nyardstick = yes\n[algorithm e]\nyardstick = yes\n", "more than 4 yardsticks" },

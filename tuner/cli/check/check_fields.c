@@ -27,6 +27,8 @@ enum { OUTER, INNER };
 typedef struct layout {
     part *parts; size_t count, capacity;
     uint64_t bytes, align;
+    uint64_t pack;            /* most bytes that a field is aligned to; 0: as many as it asks for */
+    bool is_packed;           /* it, or a struct in it */
     bool is_unknown;          /* a type is not plain: parts are still in their order */
     mt_signatures *structs; size_t struct_count, struct_capacity; /* that parts point into */
 } layout;
@@ -46,7 +48,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t align)
 /* What comes next in the struct, as C lays it out. Its structs stay where they are. */
 static mt_status append(layout *l, const layout *next, holder outer, mt_error *err)
 {
-    uint64_t start = round_up(l->bytes, next->align);
+    uint64_t align = l->pack && l->pack < next->align ? l->pack : next->align, start = round_up(l->bytes, align);
     for (size_t i = 0; i < next->count; i++) {
         part *added = MT_APPEND(l->parts, l->count, l->capacity);
         if (!added) return mt_no_memory("check", err);
@@ -55,7 +57,8 @@ static mt_status append(layout *l, const layout *next, holder outer, mt_error *e
         added->by[OUTER] = outer;
     }
     l->bytes = start + next->bytes;
-    if (next->align > l->align) l->align = next->align;
+    if (align > l->align) l->align = align;
+    l->is_packed = l->is_packed || next->is_packed;
     l->is_unknown = l->is_unknown || next->is_unknown || l->bytes > MOST_BYTES;
     return MT_OK;
 }
@@ -154,6 +157,8 @@ static mt_status lay_out_fields(const mt_checking *c, const char *type, int dept
     }
     *kept = read;
     l->align = of->align ? (uint64_t)of->align : 1;
+    l->pack = (uint64_t)of->pack;
+    l->is_packed = of->pack > 0;
     for (size_t i = 0; st == MT_OK && i < of->parameter_count; i++) st = add_field(c, of, i, depth, l, err);
     l->bytes = round_up(l->bytes, l->align);
     return st;
@@ -210,6 +215,7 @@ static bool check_offsets(const mt_checking *c, const mt_declared_place *at, con
                        (unsigned long long)(field->at + field->bytes - 1));
         if (parameter->lanes > 1 && !parameter->pointers)
             mt_strbuf_addf(&expected, "; a %s is a struct of its own: expected NAME = struct %s[%d](…) align N, with the alignment that CUDA gives it, and NAME as the member", parameter->type, parameter->dtype, parameter->lanes);
+        else if (theirs->is_packed) mt_strbuf_add(&expected, ", which is packed; expected the packed part's bytes in the place of its fields, as u8[5](…)");
         else if (mine->at != field->at) mt_strbuf_addf(&expected, "; expected a struct that is made as the source's is, with the structs in it");
         mt_check_tell(c, &place, &c->spec->args[mine->by[INNER].arg], mt_strbuf_text(&expected));
         mt_strbuf_free(&expected);
@@ -242,7 +248,7 @@ static mt_status compare(const mt_checking *c, const mt_declared_place *at, cons
     bool is_known = !own->is_unknown && !theirs->is_unknown;
     size_t told = *c->told;
     if (own->count != theirs->count) {
-        if (is_known) check_count(c, at, arg, own->count, theirs->count);
+        if (is_known && !theirs->is_packed) check_count(c, at, arg, own->count, theirs->count);
         return MT_OK;
     }
     for (size_t i = 0; st == MT_OK && i < own->count; i++) {

@@ -131,6 +131,7 @@ static mt_status find_parameters(writer *w, const char *source, const char *othe
         const mt_parameter *parameter = &kernel->parameters[i];
         if (is_struct(parameter)) MT_TRY(mt_fields_read(source, parameter->type, &w->structs[i], err));
         if (is_struct(parameter) && !w->structs[i].count) MT_TRY(mt_fields_read(others, parameter->type, &w->structs[i], err));
+        if (w->structs[i].count && w->structs[i].items[0].pack) mt_signatures_free(&w->structs[i]); /* members lie otherwise */
         for (size_t k = 0; w->structs[i].count && k < w->structs[i].items[0].parameter_count; k++) most += count_arguments(&w->structs[i].items[0].parameters[k]);
     }
     w->parameters = mt_alloc(most + 1, sizeof *w->parameters);

@@ -1,4 +1,4 @@
-// A block of threads on one processor: each thread is a fiber, which runs until it waits for others or ends. One block runs after the other, so that the same source does the same every time.
+// A block of threads on one processor: each thread is a fiber, which runs until it waits for others or ends. One block runs after the other, always in the same order, so that the same source does the same every time.
 #pragma once
 #include <cstdarg>
 #include <cstdint>
@@ -85,6 +85,7 @@ inline std::function<void()> body;
 inline unsigned char values[1024 / WARP][WARP][VALUE_BYTES]; // that lanes show each other
 inline int votes[3];                                          // of the last block-wide barrier: how many, all, any
 inline std::vector<buffer> buffers;
+inline std::vector<std::pair<char *, size_t>> shared_arrays;
 inline char *const dynamic_shared = (char *)mmap(nullptr, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 inline size_t dynamic_bytes;
 inline const char *kernel = ""; // that runs; "" = none
@@ -283,16 +284,29 @@ inline void make_fibers(size_t count)
     }
 }
 
+// Shared memory begins with what others left there: bits that are no number, and no index.
+inline void spoil_shared()
+{
+    memset(dynamic_shared, 0xff, dynamic_bytes);
+    for (const auto &one : shared_arrays) memset(one.first, 0xff, one.second);
+}
+
 inline void run_block()
 {
+    spoil_shared();
     for (size_t i = 0; i < live; i++) {
         fiber &one = fibers[i];
         one.index = {unsigned(i % blockDim.x), unsigned(i / blockDim.x % blockDim.y), unsigned(i / blockDim.x / blockDim.y)};
         one.state = READY;
     }
+    // The last thread comes first in every other block, and between every other pair of barriers: a read that no barrier parts from another thread's write is wrong in one of the orders.
+    bool is_backward = blockIdx.x & 1;
     do {
-        for (size_t i = 0; i < live; i++)
+        for (size_t k = 0; k < live; k++) {
+            size_t i = is_backward ? live - 1 - k : k;
             if (fibers[i].state == READY) enter(i);
+        }
+        is_backward = !is_backward;
     } while (release());
 }
 
@@ -307,13 +321,14 @@ inline void run_grid(const char *name, dim3 grid, dim3 block, size_t shared)
     __asan_unpoison_memory_region(dynamic_shared, shared);
     __asan_poison_memory_region(dynamic_shared + shared, SHARED_BYTES - shared);
 #endif
-    for (unsigned z = 0; z < grid.z; z++)
-        for (unsigned y = 0; y < grid.y; y++)
-            for (unsigned x = 0; x < grid.x; x++) {
-                blockIdx = {x, y, z};
-                run_block();
-                threads_run += live;
-            }
+    // Those with odd numbers come last: a block that reads what the one before or behind it writes is wrong where its own number is even.
+    const size_t blocks = size_t(grid.x) * grid.y * grid.z;
+    for (size_t k = 0; k < blocks; k++) {
+        const size_t evens = (blocks + 1) / 2, at = k < evens ? 2 * k : 2 * (k - evens) + 1;
+        blockIdx = {unsigned(at % grid.x), unsigned(at / grid.x % grid.y), unsigned(at / grid.x / grid.y)};
+        run_block();
+        threads_run += live;
+    }
     kernel = "";
 }
 
@@ -358,7 +373,12 @@ inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes)
 // What a kernel declares as __shared__: of one type for each place, and instance of a template.
 template <typename DECLARED> DECLARED *shared(const char *name, size_t element_bytes)
 {
-    static DECLARED *const memory = (DECLARED *)add_buffer(name, sizeof(DECLARED), element_bytes);
+    static DECLARED *const memory = [&] {
+        char *data = add_buffer(name, sizeof(DECLARED), element_bytes);
+        memset(data, 0xff, sizeof(DECLARED));
+        shared_arrays.emplace_back(data, sizeof(DECLARED));
+        return (DECLARED *)data;
+    }();
     return memory;
 }
 
@@ -394,6 +414,7 @@ inline void on_error()
 #if MT_CPU_ASAN
     const char *address = (const char *)__asan_get_report_address(), *verb = !address ? "touches" : __asan_get_report_access_type() ? "writes" : "reads"; // of a signal no more is known
     char who[120] = "", where[200] = "memory that is no argument's";
+    if (!address) strcpy(where, "memory that is no argument's, or at an address that is no multiple of its vector's bytes");
     bool is_access = strcmp(__asan_get_report_description(), "signal") != 0 && strcmp(__asan_get_report_description(), "stack-overflow") != 0;
     if (*kernel) add_thread(who, sizeof who, threadIdx);
     size_t nearest = GAP_BYTES;

@@ -34,7 +34,7 @@ static const char *expected_for(const char *line)
 {
     size_t length = strcspn(line, "(\n");
     if (memmem(line, length, "/cub/", 5) || memmem(line, length, "/thrust/", 8)) return "of CUB <cub/cub.cuh>, or those of cub/block/ and cub/warp/; of Thrust none";
-    if (length > 7 && strncmp(line + length - 7, "/cuda.h", 7) == 0) return "a declaration of what the kernel takes, such as struct alignas(64) CUtensorMap { char bytes[128]; };";
+    if (length > 7 && strncmp(line + length - 7, "/cuda.h", 7) == 0) return "no #include of it, a declaration of what the kernel takes, such as struct alignas(64) CUtensorMap { char bytes[128]; }, or [kernel] compiler = nvcc";
     return "a header for kernels, or #ifndef __CUDACC_RTC__ around the #include";
 }
 
@@ -116,7 +116,7 @@ static void tell_host_code(const mt_compile_request *request, const char *log, m
 {
     const char *line = mt_compile_first_error(log), *error = line ? strstr(line, "): error: A ") : NULL;
     if (!error || !memmem(line, strcspn(line, "\n"), "JIT mode", 8)) return;
-    if (mt_source_file_of(request->source, line)) mt_strbuf_addf(hints, "msda-tune: %.*s is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it, or __device__ in front of it\n", (int)(error + 1 - line), line);
+    if (mt_source_file_of(request->source, line)) mt_strbuf_addf(hints, "msda-tune: %.*s is code for the host, which is not compiled here: expected #ifndef __CUDACC_RTC__ around it, __device__ in front of it, or [kernel] compiler = nvcc\n", (int)(error + 1 - line), line);
     else mt_strbuf_addf(hints, "msda-tune: %.*s, a header of the toolkit, declares functions of the host, which code for the GPU can't: expected %s\n", (int)strcspn(line, "(\n"), line, expected_for(line));
 }
 

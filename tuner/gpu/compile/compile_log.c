@@ -129,7 +129,8 @@ static void add_name_hint(const char *log, mt_strbuf *hints)
         {"uint", "unsigned int"}, {"ushort", "unsigned short"}, {"ulong", "unsigned long"}, {"uchar", "unsigned char"}, {"ssize_t", "long"},
         {"int8_t", "#include <cstdint>"}, {"int16_t", "#include <cstdint>"}, {"int32_t", "#include <cstdint>"}, {"int64_t", "#include <cstdint>"}, {"uint8_t", "#include <cstdint>"}, {"uint16_t", "#include <cstdint>"},
         {"uint32_t", "#include <cstdint>"}, {"uint64_t", "#include <cstdint>"}, {"uintptr_t", "#include <cstdint>"}, {"FLT_MAX", "#include <cfloat>"}, {"FLT_MIN", "#include <cfloat>"}, {"FLT_EPSILON", "#include <cfloat>"}, {"DBL_MAX", "#include <cfloat>"},
-        {"INT_MAX", "#include <climits>"}, {"INT_MIN", "#include <climits>"}, {"UINT_MAX", "#include <climits>"}, {"INFINITY", "#include <cmath>"}, {"NAN", "#include <cmath>"}, {"M_PI", "#include <cmath>"},
+        {"INT_MAX", "#include <climits>"}, {"INT_MIN", "#include <climits>"}, {"UINT_MAX", "#include <climits>"}, {"UINT32_MAX", "#include <cstdint>"}, {"INT32_MAX", "#include <cstdint>"}, {"UINT8_MAX", "#include <cstdint>"}, {"CHAR_BIT", "#include <climits>"}, {"LLONG_MAX", "#include <climits>"}, {"HUGE_VALF", "#include <cmath>"},
+        {"INFINITY", "#include <cmath>"}, {"NAN", "#include <cmath>"}, {"M_PI", "#include <cmath>"},
         {"half", "#include <cuda_fp16.h>"}, {"__half", "#include <cuda_fp16.h>"}, {"__half2", "#include <cuda_fp16.h>"}, {"half2", "#include <cuda_fp16.h>"}, {"__nv_fp8_e4m3", "#include <cuda_fp8.h>"}, {"__nv_fp8_e5m2", "#include <cuda_fp8.h>"}, {"__nv_bfloat16", "#include <cuda_bf16.h>"}, {"nv_bfloat16", "#include <cuda_bf16.h>"},
         {"CUDART_PI_F", "#include <math_constants.h>"}, {"CUDART_INF_F", "#include <math_constants.h>"},
     };

@@ -10,44 +10,84 @@
 
 enum { MOST_WORDS = 16 };
 
-/* "__align__(16)", "alignas(16)": *at stands behind the word. False: it says something else of how fields lie. */
-static bool read_attribute(const char *source, mt_code_word word, const char **at, int64_t *align)
+/* How the source says that a struct lies, beside its fields. */
+typedef struct lying {
+    int64_t align, pack; /* in bytes; 0 = as the fields ask */
+    bool is_known;
+} lying;
+
+/* "((packed))": *at stands behind the first bracket, and comes behind the last. */
+static bool read_packed(const char **at)
 {
-    bool is_align = mt_code_is(word, "__align__") || mt_code_is(word, "alignas");
     const char *look = *at;
-    if (!is_align) return !mt_code_is(word, "__attribute__");
+    mt_code_skip(at, '(', ')');
+    mt_code_next(&look);
+    mt_code_word word = mt_code_next(&look);
+    return (mt_code_is(word, "packed") || mt_code_is(word, "__packed__")) && mt_code_is(mt_code_next(&look), ")");
+}
+
+/* "__align__(16)", "alignas(16)": *at stands behind the word. False: it says something else of how fields lie. */
+static bool read_attribute(const char *source, mt_code_word word, const char **at, lying *how)
+{
+    const char *look = *at;
+    if (mt_code_is(word, "__attribute__")) {
+        how->pack = 1;
+        mt_code_next(at);
+        return read_packed(at);
+    }
     mt_code_next(at);
     mt_code_skip(at, '(', ')');
     mt_code_next(&look);
     mt_code_word number = mt_code_next(&look);
     int64_t bytes = mt_code_is_name(number) ? mt_constant_number(source, number) : strtoll(number.at, NULL, 10);
-    *align = bytes;
+    how->align = bytes;
     return mt_code_is(mt_code_next(&look), ")") && bytes > 0 && (bytes & (bytes - 1)) == 0;
 }
 
+static bool is_attribute(mt_code_word word)
+{
+    return mt_code_is(word, "__align__") || mt_code_is(word, "alignas") || mt_code_is(word, "__attribute__");
+}
+
 /* Behind the bracket that opens the fields of `struct type {` or `typedef struct … { … } type;`, looked for from *from on, which comes behind it. NULL: there is none. */
-static const char *find_body(const char *source, const char **from, const char *type, int64_t *align, bool *is_plain)
+static const char *find_body(const char *source, const char **from, const char *type, lying *how)
 {
     for (const char *at = *from;;) {
         mt_code_word word = mt_code_next(&at), named = {0};
         if (!word.length) return NULL;
         if (!mt_code_is(word, "struct")) continue;
         const char *look = at;
-        bool is_known = true;
-        *align = 0;
+        *how = (lying){.is_known = true};
         while ((word = mt_code_next(&look)).length && !strchr("{;,)=*&:", *word.at)) {
             if (*word.at == '(') mt_code_skip(&look, '(', ')');
-            else if (mt_code_is(word, "__align__") || mt_code_is(word, "alignas") || mt_code_is(word, "__attribute__")) is_known = read_attribute(source, word, &look, align) && is_known;
+            else if (is_attribute(word)) how->is_known = read_attribute(source, word, &look, how) && how->is_known;
             else if (mt_code_is_name(word)) named = word;
         }
         if (!mt_code_is(word, "{")) continue;
         const char *body = look, *behind = look;
         mt_code_skip(&behind, '{', '}');
         *from = behind;
-        word = mt_code_next(&behind);
-        *is_plain = is_known && !mt_code_is(word, "__attribute__") && !mt_code_is(word, "__align__");
+        while (is_attribute(word = mt_code_next(&behind))) how->is_known = read_attribute(source, word, &behind, how) && how->is_known;
         if ((named.length && mt_code_is(named, type)) || mt_code_is(word, type)) return body;
     }
+}
+
+/* What the directives `#pragma pack` in front of a place say; 0: nothing. */
+static int64_t find_pack(const char *uncommented, size_t end)
+{
+    static const char directive[] = "pragma pack";
+    int64_t now = 0, pushed[16] = {0};
+    size_t depth = 0;
+    for (const char *at = uncommented; (at = strstr(at, directive)) && at < uncommented + end;) {
+        at += sizeof directive - 1;
+        size_t length = strcspn(at, "\n"), digits = strcspn(at, "0123456789\n");
+        bool is_push = memmem(at, length, "push", 4), is_pop = memmem(at, length, "pop", 3);
+        if (is_push && depth < sizeof pushed / sizeof *pushed) pushed[depth++] = now;
+        if (is_pop) now = depth ? pushed[--depth] : 0;
+        else if (digits < length) now = strtoll(at + digits, NULL, 10);
+        else if (!is_push) now = 0;
+    }
+    return now;
 }
 
 /* Directives among the fields: whether they are there can't be told. */
@@ -113,17 +153,18 @@ mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fi
     mt_status st = MT_OK;
     char *code = mt_code_bare(source), *uncommented = mt_code_uncommented(source);
     const char *within = strrchr(type, ':'), *from = code, *rest;
-    int64_t align = 0, ignored;
-    bool is_plain = true, is_other;
+    lying how = {0}, ignored;
+    bool is_plain = true;
     mt_signature *all = NULL;
     *fields = (mt_signatures){0};
     if (!code || !uncommented) st = mt_no_memory("fields", err);
     if (within) type = within + 1;
-    const char *at = st == MT_OK ? find_body(source, &from, type, &align, &is_plain) : NULL;
+    const char *at = st == MT_OK ? find_body(source, &from, type, &how) : NULL;
     rest = from;
-    if (at) is_plain = is_plain && !find_body(source, &rest, type, &ignored, &is_other) && !has_directives(uncommented, code, at, from) && !strstr(uncommented, "pragma pack");
+    if (at) is_plain = how.is_known && !find_body(source, &rest, type, &ignored) && !has_directives(uncommented, code, at, from);
+    if (at && !how.pack) how.pack = find_pack(uncommented, (size_t)(at - code));
     if (at && is_plain && !(all = MT_APPEND(fields->items, fields->count, fields->capacity))) st = mt_no_memory("fields", err);
-    if (all) *all = (mt_signature){.name = mt_strdup(type), .align = align};
+    if (all) *all = (mt_signature){.name = mt_strdup(type), .align = how.align, .pack = how.pack};
     for (const char *look = at; all && st == MT_OK && is_plain; look = at) {
         if (mt_code_is(mt_code_next(&look), "}")) break;
         st = read_declaration(source, &at, all, &is_plain, err);

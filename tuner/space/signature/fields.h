@@ -3,6 +3,6 @@
 
 #include "tuner/space/signature/signature.h"
 
-/* One signature whose parameters are the fields of struct `type`; none where the source has no such struct, several, or one with more than plain fields (functions, bits, unions, structs without a name, conditions,
- * packing). Namespaces in front of the type are not looked at. Free with mt_signatures_free, also after an error. */
+/* One signature whose parameters are the fields of struct `type`; none where the source has no such struct, several, or one with more than plain fields (functions, bits, unions, structs without a name,
+ * conditions). Namespaces in front of the type are not looked at. Free with mt_signatures_free, also after an error. */
 mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fields, mt_error *err);

@@ -44,6 +44,7 @@ typedef struct mt_signature {
     bool has_grid_barrier; /* blocks wait for each other: this_grid() of cooperative groups */
     char *steps[3];        /* in which the body counts blockIdx.x, .y, .z: "TILE" of blockIdx.x * TILE; NULL: it does not, or by blockDim */
     int64_t align;         /* of a struct: the bytes that its declaration asks for; 0: as its fields do */
+    int64_t pack;          /* of a packed struct: no field is aligned to more bytes; 0: it is none */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
 } mt_signature;
 

@@ -292,6 +292,20 @@ static mt_status check_yardsticks(mt_reader *reader, mt_error *err)
     return MT_OK;
 }
 
+/* An output that the reference does not write would be compared with nothing. NULL: there is none. */
+static const mt_arg *find_unwritten(const mt_spec *spec)
+{
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        bool is_taken = !mt_arg_is_output(&spec->args[i]);
+        for (size_t k = 0; k < spec->launch_count && !is_taken; k++) {
+            const mt_launch *launch = &spec->launches[k];
+            for (size_t a = 0; launch->algorithm && strcmp(launch->algorithm, "reference") == 0 && a < launch->reached_count; a++) is_taken = is_taken || launch->reached[a] == i;
+        }
+        if (!is_taken) return &spec->args[i];
+    }
+    return NULL;
+}
+
 static mt_status check_launches(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -301,6 +315,8 @@ static mt_status check_launches(mt_reader *reader, mt_error *err)
         if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) MT_TRY(check_reference_launch(reader, launch, err));
     }
     for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(check_algorithm_launches(reader, i, err));
+    const mt_arg *unwritten = spec->reference ? find_unwritten(spec) : NULL;
+    if (unwritten) st = mt_reader_fail(reader, err, spec->reference_line, "no launch of the reference takes the output %s, so that it can't be compared: expected it in the args of [launch reference N], or role = scratch of it", unwritten->name);
 done:
     return st;
 }
