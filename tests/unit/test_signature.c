@@ -70,6 +70,9 @@ static const struct {
     /* what blocks must be */
     {"__global__ void k() { int x = blockIdx.x * TILE + threadIdx.x, y = ROWS * blockIdx.y + threadIdx.y, z = threadIdx.z + blockIdx.z * (4); }", "k _Z1kv rows x:TILE y:ROWS z:4:"},
     {"__global__ void k() { int x = (blockIdx.x * 16) + threadIdx.x; }", "k _Z1kv x:16:"},
+    {"__global__ void k(int n) { for (int i = threadIdx.x; i < n; i += TPB) {} }", "k _Z1ki x:TPB: i32 n"},
+    {"__global__ void k(int n) { for (int i = threadIdx.x; i < n; i += TPB * gridDim.x) {} }", "k _Z1ki: i32 n"},
+    {"__global__ void k(int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) {} }", "k _Z1ki: i32 n"},
     {"__global__ void k() { int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * ROWS + threadIdx.y; }", "k _Z1kv rows:"},
     {"__global__ void k() { int x = blockIdx.x * TILE * WORK + threadIdx.x, y = blockIdx.y * TILE; }", "k _Z1kv rows:"},
     {"__global__ void k() { extern __shared__ __align__(16) unsigned char s[]; auto g = cg::this_grid(); }", "k _Z1kv smem:1 barrier:"},

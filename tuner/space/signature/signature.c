@@ -262,9 +262,20 @@ static mt_status note_step(const char *at, const mt_code_word before[4], mt_code
     return (*place = mt_strndup(step.at, step.length)) ? MT_OK : mt_no_memory("signature", err);
 }
 
+/* `word` of `i += TILE`, where `i` began as threadIdx.x: blocks have TILE threads. `at` stands behind it. */
+static mt_status note_stride(const char *at, const mt_code_word before[4], mt_code_word word, mt_code_word counter, mt_signature *signature, mt_error *err)
+{
+    bool adds = mt_code_is(before[0], "=") && mt_code_is(before[1], "+") && counter.length && counter.length == before[2].length && strncmp(counter.at, before[2].at, counter.length) == 0;
+    mt_code_word next = mt_code_next(&at);
+    bool is_all = mt_code_is(next, ")") || mt_code_is(next, ";");
+    if (!adds || !is_all || signature->steps[0] || !(mt_code_is_name(word) || (*word.at >= '0' && *word.at <= '9'))) return MT_OK;
+    return (signature->steps[0] = mt_strndup(word.at, word.length)) ? MT_OK : mt_no_memory("signature", err);
+}
+
 static mt_status read_body(const char *at, const char *end, mt_signature *signature, mt_error *err)
 {
     mt_code_word before[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}}; /* the last one first */
+    mt_code_word counter = {"", 0}; /* of the loop that began at threadIdx.x */
     mt_status st = MT_OK;
     bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
     if (!is_more) return mt_no_memory("signature", err);
@@ -277,6 +288,8 @@ static mt_status read_body(const char *at, const char *end, mt_signature *signat
         signature->has_grid_barrier = signature->has_grid_barrier || mt_code_is(word, "this_grid");
         signature->asks_block = signature->asks_block || mt_code_is(word, "blockDim");
         st = note_step(at, before, word, signature, err);
+        if (st == MT_OK) st = note_stride(at, before, word, counter, signature, err);
+        if (is_place && mt_code_is(before[1], "threadIdx") && mt_code_is(word, "x") && mt_code_is(before[2], "=")) counter = before[3];
         note_word(at, before, word, signature, is_more);
         memmove(before + 1, before, 3 * sizeof *before);
         before[0] = word;
