@@ -201,7 +201,7 @@ END_TEST
 
 static void is_told_by_its_kind(const mt_command *c, const mt_option *o)
 {
-    bool names_file = o->value && (strcmp(o->value, "FILE") == 0 || strcmp(o->value, "DIR") == 0 || strcmp(o->value, "FOLDER") == 0 || strcmp(o->value, "LIST") == 0 || strcmp(o->value, "NAME=FILE") == 0);
+    bool names_file = o->value && (strncmp(o->value, "FILE", 4) == 0 || strcmp(o->value, "DIR") == 0 || strcmp(o->value, "FOLDER") == 0 || strcmp(o->value, "LIST") == 0 || strcmp(o->value, "NAME=FILE") == 0);
     bool has_kind = reads(o) || writes(o) || o->kind == MT_OPTION_FOLDER;
     ck_assert_msg(names_file == has_kind, "%s --%s %s: an option that names a file has a kind that says what the command does with it", c->name, o->name, o->value ? o->value : "");
 }

@@ -27,8 +27,8 @@ static const mt_option options[] = {
     {"compile", 0, MT_OPTION_FLAG, FIELD(compile), NULL, "compile the code that the database lacks, as 'msda-tune compile'\ndoes; the database stays as it is"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "with --compile: search space of the kernel; default: the shipped one"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "with --compile: compile workers (default: the host's cores, at most 32)"},
-    {"sign", 0, MT_OPTION_INPUT, FIELD(sign), "KEY", "sign with this secret key"},
-    {"new-key", 0, MT_OPTION_TEXT, FIELD(new_key), "FILE", "nothing else: make a secret key, and beside it FILE.pub, the public\none"},
+    {"sign", 0, MT_OPTION_INPUT, FIELD(sign), "FILE", "sign with this secret key"},
+    {"new-key", 0, MT_OPTION_OUTPUT, FIELD(new_key), "FILE", "nothing else: make a secret key, and beside it FILE.pub, the public\none"},
     {0},
 };
 
