@@ -34,8 +34,7 @@ static const mt_option options[] = {
 
 static mt_status make_key(const char *path, mt_error *err)
 {
-    mt_status st = mt_file_check_output(path, err);
-    if (st == MT_OK) st = mt_pack_key_make(path, err);
+    mt_status st = mt_pack_key_make(path, err);
     if (st == MT_OK) mt_tell("%s signs, and is to be kept secret; %s.pub verifies\n", path, path);
     return st;
 }
