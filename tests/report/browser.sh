@@ -27,13 +27,20 @@ sed -e "s#NVIDIA H100 80GB HBM3#$evil{a|b}#; s#\"name\":\"demo\"#\"name\":\"demo
   -e "s#ALGO=plain#ALGO=plain\\\\u202e<b><a href='javascript:window.hit=1'>#; s#CUDA_ERROR_ILLEGAL_ADDRESS#$evil\\\\u001b[31m\\\\n</pre></details></script>#" \
   "$root/tests/data/cli/demo.small.jsonl" >hostile.jsonl
 demo hostile.sqlite hostile.jsonl
+# Names that differ only amid many words, and one without a space to break at: what cannot be cut takes more lines.
+for number in 1 2 3; do
+  name="encoder of a model with a long name $number and as many words behind it"
+  sed "s#\"name\":\"small\",\"key\":\"N=1024\"#\"name\":\"$name\",\"key\":\"N=102$number\"#" "$root/tests/data/cli/demo.small.jsonl" >"names$number.jsonl"
+done
+sed "s#encoder of a model with#${name// /_}_#" names3.jsonl >names4.jsonl
+demo names.sqlite names?.jsonl
 mkdir large
 "$here/make_large.sh" large 10 10000
 demo large.sqlite large/*.jsonl
 mkdir many
 "$here/make_large.sh" many 400 250
 demo many.sqlite many/*.jsonl
-for name in tuned failing hostile large many; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
+for name in tuned failing names hostile large many; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
 "$tool" report --diff tuned.sqlite other.sqlite -o diff.html >/dev/null
 # Three databases to be looked at: one shape, with the page that was kept while it was tuned; msda's with all workloads, as shipped; another tool's kernel with failures.
 one() { "$tool" tune --gpu recorded:h200 --space "$root/search_spaces/msda.ini" --shape seed48 --strategy random --budget 150 --quiet --db one.sqlite --seed 1 --watch watched.html >/dev/null; }
@@ -61,6 +68,6 @@ screens=$build/tests/report/screens
 mkdir -p "$screens"
 rc=0
 "$node" "$here/layout.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html watched=watched.html || rc=1
-"$node" "$here/shape.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html "${live[@]}" || rc=1
+"$node" "$here/shape.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html names=names.html "${live[@]}" || rc=1
 "$node" "$here/browser.mjs" "$screens" "$build/web" "$chromium" compared=compared.html tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html many=many.html diff=diff.html || rc=1
 exit $rc

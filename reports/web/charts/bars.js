@@ -1,5 +1,5 @@
 // Bars and matrices over subjects and sessions.
-import { axis, colorAt, distinct, inkOn, isUnrun, legend, number, plain, standing, theme, times, tooltip } from './base.js';
+import { axis, colorAt, distinct, inkOn, inLines, isUnrun, legend, number, plain, standing, theme, times, tooltip } from './base.js';
 
 const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(plain);
 const MOST = 24;
@@ -16,36 +16,36 @@ function first(view, rows, weight, most) {
 const valueLabel = (t, unit) => ({ show: true, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ${unit}` : '') });
 const noGrid = { splitLine: { show: false } };
 
-function barOption(view, t, labels, extra) {
-  const shown = names(view, labels);
-  return {
+// What charts of bars have in common, and the height of the picture, in which each bar has room for its label's lines.
+function barOption(view, t, labels, each, extra) {
+  const [shown, lines] = inLines(names(view, labels), view.isNarrow ? 150 : 340);
+  const option = {
     grid: { left: 8, right: 56, top: 36, bottom: 46, containLabel: true },
-    yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, axisLabel: { color: t.text, interval: 0, hideOverlap: false, width: Math.min(view.isNarrow ? 150 : 340, 10 + 7 * Math.max(0, ...shown.map(({ length }) => length))), overflow: 'break', lineHeight: 13 } }),
+    yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, axisLabel: { color: t.text, interval: 0, hideOverlap: false, lineHeight: 13 } }),
     ...extra,
   };
+  return [option, 100 + Math.max(each, 13 * lines + 4) * Math.max(labels.length, 1)];
 }
-
-const heightOf = (count, each) => 100 + each * Math.max(count, 1);
 
 export function summary(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
     const [rows, note] = first(view, view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0, 'the slowest default');
-    const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
+    const kinds = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
     // A number that would lie on the best's line stands behind it.
     const labelLayout = ({ labelRect: { x, width } }) => {
       const best = plot.chart.convertToPixel({ xAxisIndex: 0 }, 1);
       return x < best + 3 && x + width > best - 3 ? { dx: best + 6 - x } : {};
     };
-    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+    view.draw(plot, ...barOption(view, t, rows.map(([label]) => label), kinds.length > 2 ? 50 : 40, {
       legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\nthe ${seriesName} takes ${times(value)} as long as the best`)),
-      series: bars.map(([name, column, color], n) => ({
+      series: kinds.map(([name, column, color], n) => ({
         name, type: 'bar', z: 6, barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: valueLabel(t, '×'), labelLayout, data: rows.map((row) => row[column]),
         markLine: n ? undefined : { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: t.text, type: 'dashed', width: 1.5 }, data: [{ xAxis: 1 }] },
       })),
-    }), heightOf(rows.length, bars.length > 2 ? 50 : 40), note);
+    }), note);
   };
 }
 
@@ -59,13 +59,13 @@ export function failures(view) {
     const used = kinds.map((kind, k) => [kind, k]).filter(([, k]) => rows.some(([, counts]) => counts[k]));
     const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
     let next = 0;
-    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+    view.draw(plot, ...barOption(view, t, rows.map(([label]) => label), 30, {
       legend: legend(t), xAxis: axis(t, 'evaluations, or not run', { type: 'value', min: 0 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${value}`)),
       series: used.map(([kind, k]) => ({
         name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : isUnrun(kind) ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
       })),
-    }), heightOf(rows.length, 30), note);
+    }), note);
   };
 }
 
@@ -92,13 +92,13 @@ export function lookup(view) {
     if (mode === 'all') view.tell('');
     if (mode === 'all') return view.draw(plot, portfolioCurves(view, t, view.data.rows), view.isNarrow ? 300 : 360, `${view.data.rows.length} shapes.`);
     const [rows, note] = first(view, view.data.rows, ([, byMember]) => byMember ?? 0, 'the slowest answers');
-    return view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+    return view.draw(plot, ...barOption(view, t, rows.map(([label]) => label), 40, {
       legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
       series: PARTS.map(([name, column], n) => ({
         name, type: 'bar', barMaxWidth: 12, color: t.series[n], label: valueLabel(t, '×'), data: rows.map((row) => row[column]),
       })),
-    }), heightOf(rows.length, 40), note);
+    }), note);
   };
   view.select('Show', [['all', 'all shapes'], ['worst', 'shape by shape, the worst first']], mode, (value) => { mode = value; render('mode'); });
   const plot = view.plot(360);
@@ -111,14 +111,14 @@ export function time(view) {
     const t = theme();
     const [rows, note] = first(view, view.data.rows, ([, wall]) => wall, 'the longest times');
     const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
-    view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
+    view.draw(plot, ...barOption(view, t, rows.map(([id]) => `session ${id}`), 44, {
       legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0, ...noGrid }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => `session ${rows[dataIndex][0]}\n${seriesName}: ${number(value)} s`),
       series: [
         { name: 'wall', type: 'bar', barMaxWidth: 10, color: t.axis, label: valueLabel(t, 's'), data: rows.map((row) => row[1]) },
         ...parts.map(([name, column], n) => ({ name, type: 'bar', stack: 'parts', barMaxWidth: 14, color: t.series[n], data: rows.map((row) => row[column]) })),
       ],
-    }), heightOf(rows.length, 44), note);
+    }), note);
   };
 }
 
@@ -128,7 +128,7 @@ export function portability(view) {
     const t = theme();
     const { labels, cells } = view.data;
     const slowest = Math.max(1.2, ...cells.map(([, , v]) => v ?? 1));
-    const shown = distinct(labels, view.isNarrow ? 16 : 32).map(plain);
+    const shown = distinct(labels, ...(view.isNarrow ? [16, 24] : [32, 36])).map(plain);
     const room = view.width - 30 - 6.5 * Math.max(...shown.map(({ length }) => length)); // beside the names of the rows
     view.draw(plot, {
       grid: { left: 8, right: 16, top: 8, bottom: 34, containLabel: true },

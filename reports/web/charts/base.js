@@ -59,15 +59,37 @@ export const times = (value) => `${number(value, 4)} ×`;
 export const plain = (text) => String(text).replace(/[{}]/g, (brace) => (brace === '{' ? '(' : ')'));
 export const short = (text, most = 28) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-// Labels of one chart, cut so that they still differ: parts that all share are left out, and what is too long loses its middle; where two would then look alike, both stay whole.
-export function distinct(labels, most = 44) {
+// How long a start all of some texts share.
+function sharedStart(texts) {
+  let n = 0;
+  while (n < texts[0].length && texts.every((text) => text[n] === texts[0][n])) n++;
+  return n;
+}
+
+// For each label how many of `labels` look like it.
+function alike(labels) {
+  const count = new Map();
+  for (const label of labels) count.set(label, (count.get(label) ?? 0) + 1);
+  return (label) => count.get(label);
+}
+
+// Labels of one chart, cut to `most` letters: parts that all share are left out, and what is too long loses its middle. Where two would then look alike, they may take
+// `limit`: what stands around their first difference, and a number where even that does not tell them apart.
+export function distinct(labels, most = 44, limit = 2 * most) {
   const split = labels.map((label) => label.split(' · '));
   const isShared = (n) => labels.length > 1 && split.every((parts) => parts.length === split[0].length && parts[n] === split[0][n]);
   const own = split.map((parts) => parts.filter((_, n) => !isShared(n)).join(' · ') || parts.join(' · '));
-  const cut = own.map((label) => (label.length > most ? `${label.slice(0, Math.ceil(most / 2))}…${label.slice(-Math.floor(most / 2) + 1)}` : label));
-  const count = new Map();
-  for (const label of cut) count.set(label, (count.get(label) ?? 0) + 1);
-  return cut.map((label, n) => (count.get(label) > 1 ? own[n] : label));
+  const halves = own.map((label) => (label.length > most ? `${label.slice(0, Math.ceil(most / 2))}…${label.slice(-Math.floor(most / 2) + 1)}` : label));
+  const likeHalf = alike(halves);
+  const around = own.map((label, n) => {
+    if (likeHalf(halves[n]) === 1) return halves[n];
+    if (label.length <= limit) return label;
+    const rivals = own.filter((_, k) => halves[k] === halves[n]);
+    const from = Math.max(0, Math.min(sharedStart(rivals) - Math.floor(limit / 2), label.length - limit + 1));
+    return `${from ? '…' : ''}${label.slice(from, from + limit - 2)}${from + limit - 2 < label.length ? '…' : ''}`;
+  });
+  const likeCut = alike(around);
+  return around.map((label, n) => (likeCut(label) > 1 ? `${label.slice(0, limit - 4)} #${n + 1}` : label));
 }
 
 // The knobs of point i of a subject as lines of text, those in the winner's way left out when `winner` is given.
@@ -114,12 +136,13 @@ export function standing(labels, width) {
   return step >= 24 ? { rotate: 32, interval: 0 } : { rotate: 90, interval: Math.ceil(15 / step) - 1 };
 }
 
-// Labels of an axis by powers of two: one of its ends that is none has a label only where the power beside it leaves room.
-export function powers(low, high, height) {
-  const room = (18 * Math.log2(high / low)) / height;
+// Labels of a logarithmic axis `length` pixels long: one of its ends that is no power of its base has a label only where the power beside it leaves room.
+export function powers(low, high, length, base = 2, write = number) {
+  const log = (v) => Math.log(v) / Math.log(base);
+  const room = (18 * log(high / low)) / length;
   return (v) => {
-    const off = Math.abs(Math.log2(v) - Math.round(Math.log2(v)));
-    return off > 1e-9 && off < room ? '' : number(v);
+    const off = Math.abs(log(v) - Math.round(log(v)));
+    return off > 1e-9 && off < room ? '' : write(v);
   };
 }
 
@@ -148,6 +171,26 @@ function grow(value, factor, parent) {
     typeof item === 'number' && (SIZES.has(key) || (parent === 'grid' && EDGES.has(key))) ? item * factor : key === 'data' ? item : grow(item, factor, key)]));
 }
 
+// A pen that measures text as charts draw it.
+function penOf(size) {
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
+  return pen;
+}
+
+// Texts of axes (11 pixels) broken so that each line fits into `room`, at spaces where there are any, and how many lines the longest has. A chart's own breaking does not tell how many lines it makes.
+export function inLines(texts, room) {
+  const pen = penOf(11);
+  const widthOf = (text) => pen.measureText(text).width;
+  const fitting = (text) => Math.max(1, Math.floor((text.length * room) / widthOf(text)) - 1); // letters of a word that is too long
+  const pieces = (word) => (widthOf(word) > room ? [word.slice(0, fitting(word)), ...pieces(word.slice(fitting(word)))] : [word]);
+  const broken = texts.map((text) => text.split(' ').flatMap(pieces).reduce((lines, word) => {
+    const longer = `${lines.at(-1)} ${word}`;
+    return widthOf(longer) > room ? [...lines, word] : [...lines.slice(0, -1), longer.trimStart()];
+  }, ['']).filter(Boolean));
+  return [broken.map((lines) => lines.join('\n')), Math.max(1, ...broken.map(({ length }) => length))];
+}
+
 // A legend breaks into lines where it can, so that none of its names is cut; what stands in more than MOST_LINES is turned page by page.
 const MOST_LINES = 4;
 const LINE = 20;
@@ -155,8 +198,7 @@ function wrapLegend(option, width) {
   const { legend: words, grid } = option;
   if (!words || !grid || Array.isArray(grid)) return 0;
   const names = words.data ?? option.series.map(({ name }) => name);
-  const pen = document.createElement('canvas').getContext('2d');
-  pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
+  const pen = penOf(12);
   const room = width - (words.right ?? 0);
   let lines = 1;
   let used = 0;

@@ -1,5 +1,5 @@
 // History: each evaluation and the best so far; all subjects side by side; the distribution of times.
-import { CROSS, axis, describePoint, legend, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
+import { CROSS, axis, describePoint, legend, plain, powers, theme, times, toolbox, tooltip, us, zoom } from './base.js';
 
 const hasSeconds = (s) => s.points.t.length > 0; // an import's rows have none: no search's clock was running
 const SCALE = 8;
@@ -24,12 +24,14 @@ function ofSubject(view, byTime, t) {
   const own = s.winner && Math.abs(s.best / fastest - 1) > 0.01 ? s.best : null; // by the final, where that told another time than the search
   const marks = [['winner, by the final', own, t.best], ['default', s.default, t.text], ['baseline', s.baseline, t.series[3]], ['model’s floor', s.floor, t.good]].filter(([, v]) => v !== null && v <= slowest)
     .map(([name, value, color]) => ({ name: `${name} ${us(value)}`, type: 'line', symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 }, color, data: [[0, value], [Math.max(last, 1), value]] })); // named in the legend: beside the line they would lie on points
+  const low = 0.94 * Math.min(...[...timed, ...marks.flatMap(({ data }) => data), ...s.steps.map(([, , best]) => [0, best])].map(([, v]) => v));
+  const high = slowest * 1.28;
   return {
     legend: legend(t, { data: ['best so far', 'evaluations', ...(beyond.length ? [OFF] : []), ...(failed.length ? ['failed'] : []), ...marks.map(({ name }) => name)] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })],
     grid: { left: 58, right: 18, top: 36, bottom: 44 },
     tooltip: tooltip(t, ({ data, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(s, data[2], view.shared.kinds))),
     xAxis: axis(t, byTime ? 'seconds of tuning' : 'evaluation', { type: 'value', min: 0, max: Math.max(last, 1) }),
-    yAxis: axis(t, 'time (µs)', { type: 'log', nameGap: 42, min: ({ min }) => min * 0.94, max: slowest * 1.28, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', nameGap: 42, min: low, max: high, axisLabel: { formatter: powers(low, high, 240, 10, (v) => String(Number(v.toPrecision(3)))) } }),
     series: [
       { name: 'evaluations', type: 'scatter', symbolSize: 5, large: timed.length > 3000, itemStyle: { color: (d) => (p.kind[d.data[2]] === ok ? t.faint : t.axis) }, color: t.series[0], data: timed },
       { name: OFF, type: 'scatter', symbol: 'triangle', symbolSize: 6, color: t.series[0], itemStyle: { opacity: 0.7 }, data: beyond },
