@@ -127,7 +127,7 @@ typedef struct mt_verdict {
     mt_outcome outcome;
     const char *launch_json;
     int32_t foreign_processes;    /* on the GPU, as seen within the last second; −1 = unknown */
-    const char *vacuous;          /* an output whose reference holds no number; NULL = none */
+    const char *vacuous;          /* an output whose reference holds no number but 0; NULL = none */
 } mt_verdict;
 
 /* The answer to PREPARE. That inputs could not be made is no error here: the order itself will tell. */
