@@ -64,6 +64,7 @@ typedef struct following {
     char gpu[MT_KEY_GPU_SIZE];
     struct {
         mt_sibling *process;
+        const mt_miss *miss;
         int ticks, signals;     /* signals: sent since it is to end */
         bool is_cut;            /* told to stop, because the GPU is busy */
     } tuner;
@@ -194,6 +195,7 @@ static void on_tick(uv_timer_t *timer)
         stop_tuner(self);
     } else if (++self->tuner.ticks % LOOK_TICKS == 0 && mt_idle_gap_is_busy(&self->gap, true) && !self->tuner.is_cut) {
         self->tuner.is_cut = true;
+        tell(self->tuner.miss, "stops after the running variant, because the GPU is busy", "");
         mt_sibling_signal(self->tuner.process, SIGINT);
     }
 }
@@ -214,6 +216,7 @@ static mt_status run_tuner(following *self, const mt_miss *miss, const mt_follow
     }
     const mt_sibling_options tuner = {.command = "tune", .argc = (int)count, .argv = words, .ordinals = &ordinal, .count = 1, .jobs = self->values->jobs ? (size_t)self->values->jobs : 2, .drops_output = true};
     memset(&self->tuner, 0, sizeof self->tuner);
+    self->tuner.miss = miss;
     mt_status st = mt_sibling_start(&self->loop, &tuner, &self->tuner.process, err);
     if (st == MT_OK) {
         mt_error how;
@@ -248,7 +251,7 @@ static mt_status tune(following *self, mt_miss *miss, const mt_follow_shape *sha
     if (!ended) MT_TRY(mt_follow_shape_is_cut(shape, self->db, facts, &is_cut, err));
     bool is_exact = !is_cut && mt_follow_shape_is_exact(shape, self->db, facts);
     if (!ended && !is_exact) { /* goes on from there */
-        tell(miss, self->stopped_ns ? "stopped" : "stopped, because the GPU is busy", "");
+        tell(miss, "has stopped", self->stopped_ns ? "" : ", and goes on in the next gap");
         goto done;
     }
     miss->settled = miss->count;
