@@ -53,7 +53,13 @@ work_off() { : >out.txt; timeout 120 "$tool" follow --misses "${misses:-misses.j
 sessions() { "$tool" show --db t.sqlite --sessions --json | grep -oE '"state":"[a-z]*"|"evaluated":[0-9]+' | tr '\n' ' '; }
 evaluated() { "$tool" show --db t.sqlite --sessions --json | grep -oE '"(evaluated|known)":[0-9]+' | awk -F: '{ n += $1 ~ /known/ ? -$2 : $2 } END { print n + 0 }'; }
 no_strikes() { "$tool" quarantine --db t.sqlite >q.txt 2>&1; grep -q 'BLOCK' q.txt && fail "$1: a strike: $(cat q.txt)"; }
-tuners() { for pid in $(pgrep -f "^$tool (tune|worker) "); do [ "$(readlink "/proc/$pid/cwd")" = "$scratch" ] && echo "$pid"; done; } # other tests may have theirs
+children() { cat "/proc/$1/task/$1/children"; }
+tuners() { # processes of the tool in this folder, but the one that follows and its watch
+  local pid
+  for pid in /proc/[0-9]*; do
+    [ "$(readlink "$pid/exe")" = "$tool" ] && [ "$(readlink "$pid/cwd")" = "$scratch" ] && tr '\0' ' ' <"$pid/cmdline" | grep -qE ' (tune|worker (device|reserve|compile)) ' && echo "${pid#/proc/}"
+  done 2>/dev/null
+}
 no_tuner() { [ -z "$(tuners)" ]; }
 
 cp "$data/fake/fake.cu" .
@@ -79,8 +85,8 @@ miss 1600 >>misses.jsonl
 begin
 await "the beginning" said 'is followed on'
 switches() { awk '/^voluntary/ { print $2 }' "/proc/$follow/status"; }
-ticks() { local fields; for pid in $follow $(pgrep -P "$follow"); do fields=$(sed 's/.*) //' "/proc/$pid/stat"); awk '{ print $12 + $13 }' <<<"$fields"; done | awk '{ n += $1 } END { print n + 0 }'; }
-[ "$(pgrep -P "$follow" | wc -l)" = 1 ] || fail "waiting: $(pgrep -P "$follow" | wc -l) processes beside it, expected the one that watches"
+ticks() { local fields; for pid in $follow $(children "$follow"); do fields=$(sed 's/.*) //' "/proc/$pid/stat"); awk '{ print $12 + $13 }' <<<"$fields"; done | awk '{ n += $1 } END { print n + 0 }'; }
+[ "$(children "$follow" | wc -w)" = 1 ] || fail "waiting: $(children "$follow" | wc -w) processes beside it, expected the one that watches"
 from=$(switches) before=$(ticks)
 rested() { [ "$(switches)" -ge $((from + 60)) ]; }
 await "sixty rests" rested
@@ -175,7 +181,7 @@ said 'NVML does not say.*--busy-file' || fail "neither NVML nor a file: not said
 echo "--- the process that watches the GPU dies; the database's folder is not there yet"
 begin
 await "the beginning" said 'is followed on'
-kill -KILL "$(pgrep -P "$follow")"
+kill -KILL "$(children "$follow" | tr -d ' ')"
 wait "$follow"
 rc=$?
 follow=
