@@ -1,5 +1,5 @@
-/* A server as test_follow.sh has one: asks for a shape that nobody tuned, writes its misses, and refreshes until the answer is exact.
- * follow_server DATABASE MISSES DEVICE-NAME CC SM-COUNT MEM-BYTES N: prints "missed", then "exact VARIANT". */
+/* A server as test_follow.sh and tests/gpu/follow.sh have one, of a kernel whose shapes have one value N: asks for a shape that nobody tuned, writes its misses, and refreshes until the answer is exact.
+ * follow_server DATABASE MISSES KERNEL N DEVICE-NAME CC SM-COUNT MEM-BYTES CLOCK-MHZ: prints "missed", then "exact VARIANT". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,11 +19,11 @@ int main(int argc, char **argv)
     tunelookup_db *db;
     tunelookup_plan *plan;
     tunelookup_result result;
-    if (argc != 8) return 2;
-    const tunelookup_device device = {.struct_size = sizeof device, .name = argv[3], .cc = atoll(argv[4]), .sm_count = atoll(argv[5]), .mem_bytes = atoll(argv[6])};
-    const int64_t n = atoll(argv[7]);
+    if (argc != 10) return 2;
+    const tunelookup_device device = {.struct_size = sizeof device, .name = argv[5], .cc = atoll(argv[6]), .sm_count = atoll(argv[7]), .mem_bytes = atoll(argv[8]), .clock_mhz = atoll(argv[9])};
+    const int64_t n = atoll(argv[4]);
     must(tunelookup_open(argv[1], TUNELOOKUP_COUNT_MISSES, &db), "open");
-    must(tunelookup_prepare(db, &device, "fake", names, 1, &plan), "prepare");
+    must(tunelookup_prepare(db, &device, argv[3], names, 1, &plan), "prepare");
     must(tunelookup_find(plan, &n, &result), "find");
     if (result.match == TUNELOOKUP_MATCH_EXACT) return 3;
     must(tunelookup_flush_misses(db, argv[2]), "flush");

@@ -15,7 +15,7 @@ export MSDA_TUNE_LIBCUDA=$build/lib/libfake_cuda.so MSDA_TUNE_NVRTC=$build/lib/l
 export MSDA_TUNE_FAKE_LOAD_FILE=$scratch/load MSDA_TUNE_FAKE_LOG=$scratch/log MSDA_TUNE_FAKE_CONTEXTS=$scratch/contexts
 unset MSDA_TUNE_DB
 bad=0
-follow= server=
+follow='' server=''
 clean_up() { [ -z "$follow" ] || kill -KILL "$follow" 2>/dev/null; [ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$scratch"; }
 trap clean_up EXIT
 cd "$scratch" || exit 2
@@ -43,13 +43,13 @@ end() { # the promise is half a second; a loaded machine may be late, a compile 
   wait "$follow"
   rc=$?
   took=$(((${EPOCHREALTIME/./} - start) / 1000))
-  follow=
+  follow=''
   echo "stopped $2 within $took ms"
   [ $rc = 0 ] || fail "stopped $2: exit $rc, expected 0"
   [ $took -lt 4000 ] || fail "stopped $2: took $took ms"
   said '^Stopped: ' || fail "stopped $2: not said"
 }
-work_off() { : >out.txt; timeout 120 "$tool" follow --misses "${misses:-misses.jsonl}" --space fake.ini --db t.sqlite --idle-for 0.1 --once "$@" >>out.txt 2>&1 || fail "follow --once $*: exit $?"; }
+work_off() { : >out.txt; timeout 120 "$tool" follow --misses "${misses:-misses.jsonl}" --space fake.ini --db t.sqlite --idle-for 0.1 --once >>out.txt 2>&1 || fail "follow --once: exit $?"; }
 sessions() { "$tool" show --db t.sqlite --sessions --json | grep -oE '"state":"[a-z]*"|"evaluated":[0-9]+' | tr '\n' ' '; }
 evaluated() { "$tool" show --db t.sqlite --sessions --json | grep -oE '"(evaluated|known)":[0-9]+' | awk -F: '{ n += $1 ~ /known/ ? -$2 : $2 } END { print n + 0 }'; }
 no_strikes() { "$tool" quarantine --db t.sqlite >q.txt 2>&1; grep -q 'BLOCK' q.txt && fail "$1: a strike: $(cat q.txt)"; }
@@ -70,11 +70,11 @@ echo "--- a server's miss becomes exact, with a refresh"
 load "0 0"
 begin
 await "the beginning" said 'is followed on'
-"$build/bin/follow_server" t.sqlite misses.jsonl "Fake GPU" 90 132 2147483648 1537 >server.txt 2>&1 &
+"$build/bin/follow_server" t.sqlite misses.jsonl fake 1537 "Fake GPU" 90 132 2147483648 1980 >server.txt 2>&1 &
 server=$!
 await "exact" grep -q '^exact ' server.txt
 wait $server || fail "the server: $(cat server.txt)"
-server=
+server=''
 await "told" said 'fake N=1537: is exact after'
 end TERM "while there is nothing to do"
 
@@ -115,7 +115,7 @@ begin
 await "a variant at the gate" grep -q 'at the gate' log
 kill -KILL "$follow"
 wait "$follow" 2>/dev/null
-follow=
+follow=''
 rm gate
 await "the end of the killed one's tuner" no_tuner
 no_strikes "killed with a variant running"
@@ -123,6 +123,8 @@ work_off
 said 'fake N=1600: is exact after' || fail "it does not go on"
 [ "$(($(evaluated) - begun))" = 8 ] || fail "after a stop and a kill: $(($(evaluated) - begun)) evaluations, expected 8: $(sessions)"
 unset MSDA_TUNE_FAKE_GATE
+work_off
+said 'is tuned' && fail "complete, and tuned again"
 
 echo "--- stopped with a compile that never ends"
 miss 1601 >>misses.jsonl
@@ -160,6 +162,8 @@ for way in nvml file; do
 done
 unset MSDA_TUNE_FAKE_GATE
 no_strikes "stopped as the GPU was busy"
+work_off
+said 'is tuned' && fail "complete after it had stopped, and tuned again"
 
 echo "--- a file that is touched all the time: nothing is begun until that ends"
 miss 1702 >>misses.jsonl
@@ -184,7 +188,7 @@ await "the beginning" said 'is followed on'
 kill -KILL "$(children "$follow" | tr -d ' ')"
 wait "$follow"
 rc=$?
-follow=
+follow=''
 [ $rc = 1 ] && said 'the process that watches the GPU ended .SIGKILL' || fail "the watching process was killed: exit $rc"
 miss 1703 >one.jsonl
 "$tool" follow --misses one.jsonl --space fake.ini --idle-for 0.1 --once >out.txt 2>&1 || fail "the user's own database: exit $?"

@@ -274,6 +274,15 @@ START_TEST(cut_short)
         ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
         ck_assert_msg(is == ends[i].is_cut_short, "%s", ends[i].state);
     }
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &subject, "ALGO=a", 1000);
+    ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
+    fixture_sql("UPDATE best SET updated_unix_ms = (SELECT max(created_unix_ms) FROM measurement)");
+    ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+    ck_assert(is); /* killed */
+    fixture_sql("UPDATE best SET updated_unix_ms = updated_unix_ms + 1"); /* a session that found all of it known */
+    ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+    ck_assert(!is);
     fixture_session(store); /* without a measurement of it */
     ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
     ck_assert(!is);

@@ -339,6 +339,7 @@ static mt_status open_all(following *self, mt_error *err)
     mt_status st;
     MT_TRY(check(v, err));
     MT_TRY(mt_process_limits_check(err));
+    if (v->space) MT_TRY(mt_follow_spaces_check(v->space, err));
     MT_TRY(mt_store_writable_path(v->db, &self->db, err));
     MT_TRY(mt_put_off_open(self->db, &self->put_off, err));
     MT_TRY(mt_miss_log_open(v->misses, warn, &self->log, err));
@@ -375,7 +376,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         mt_tell("%s is followed on %s, into %s\n", self.values->misses, self.gpu, self.db);
         fflush(stdout);
         st = work(&self, err);
-        mt_tell("%s: %zu made exact, %zu failed, %zu left out\n", self.stopped_ns ? "Stopped" : "Worked off", self.tuned, self.failed, self.left_out);
+        if (st == MT_OK) mt_tell("%s: %zu made exact, %zu failed, %zu left out\n", self.stopped_ns ? "Stopped" : "Worked off", self.tuned, self.failed, self.left_out);
     }
     close_all(&self);
     return st;
@@ -389,8 +390,8 @@ const mt_command mt_cmd_follow = {
             "GPU becomes busy, the tune stops after the running variant and goes on in the next gap. Ends by\n"
             "SIGTERM or Ctrl-C within half a second, with exit code 0; everything measured is kept. What fails is\n"
             "not tried again for an hour, then two, then four, a week at most.\n\n"
-            "  msda-tune follow --misses misses.jsonl --space msda\n"
-            "  msda-tune follow --misses misses.jsonl --space FILE.ini --busy-file /run/app/busy --once",
+            "  msda-tune follow --misses misses.jsonl --space FILE.ini\n"
+            "  msda-tune follow --misses misses.jsonl --busy-file /run/app/busy --once",
     .options = options,
     .values_size = sizeof(follow_values),
     .run = run,

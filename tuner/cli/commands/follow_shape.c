@@ -11,6 +11,17 @@
 
 /* ---- the space ---- */
 
+mt_status mt_follow_spaces_check(const char *given, mt_error *err)
+{
+    char *path = NULL;
+    mt_spec *spec = NULL;
+    mt_status st = mt_share_space(given, &path, err);
+    if (st == MT_OK) st = mt_spec_load(path, &spec, err);
+    mt_spec_free(spec);
+    mt_free(path);
+    return st;
+}
+
 void mt_follow_spaces_free(mt_follow_spaces *spaces)
 {
     for (size_t i = 0; i < spaces->count; i++) MT_FREE_EACH(spaces->items[i].kernel, spaces->items[i].path);

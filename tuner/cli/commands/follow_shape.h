@@ -14,6 +14,8 @@ typedef struct mt_follow_spaces {
     struct { char *kernel, *path; } items[MT_FOLLOW_KERNELS]; /* path NULL: it has none, which was told */
     size_t count;
 } mt_follow_spaces;
+/* Whether --space can be read: said before a GPU is looked at. */
+mt_status mt_follow_spaces_check(const char *given, mt_error *err);
 void mt_follow_spaces_free(mt_follow_spaces *spaces);
 
 typedef struct mt_follow_shape {
