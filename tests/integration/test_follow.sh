@@ -165,6 +165,21 @@ no_strikes "stopped as the GPU was busy"
 work_off
 said 'is tuned' && fail "complete after it had stopped, and tuned again"
 
+echo "--- where NVML can't tell the server's kernels from the tune's, a tune that has begun ends its shape"
+miss 1704 >>misses.jsonl
+touch gate
+: >log
+MSDA_TUNE_FAKE_GATE=$scratch/gate begin
+await "a variant at the gate" grep -q 'at the gate' log
+load "90 90 1"
+from=$(switches)
+await "sixty rests" rested
+rm gate
+await "exact" said 'fake N=1704: is exact after'
+said 'stops after' && fail "stopped for its own load"
+load "0 0"
+end TERM "after that"
+
 echo "--- a file that is touched all the time: nothing is begun until that ends"
 miss 1702 >>misses.jsonl
 (while [ ! -e enough ]; do date +%N >busy; sleep 0.01; done) &
