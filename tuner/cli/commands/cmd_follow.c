@@ -136,6 +136,7 @@ static mt_status read_log(following *self, bool *is_at_end, mt_error *err)
     for (int i = 0; i < MOST_CHUNKS && !*is_at_end && st == MT_OK; i++) st = mt_miss_log_read(&self->log, is_at_end, err);
     if (st == MT_ERR_IO && !self->values->once) {
         mt_log_warn("%s", err->message);
+        *is_at_end = true;
         st = MT_OK;
     }
     if (st == MT_OK && *is_at_end && self->values->once && self->log.fd < 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: does not exist", self->values->misses);
