@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tunelookup.h"
+#include "include/tunelookup.h"
 
 static void must(tunelookup_status status, const char *what)
 {

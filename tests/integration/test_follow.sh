@@ -216,7 +216,7 @@ echo "--- hostile and foreign lines are told and left out; what fails is not tri
   printf 'no JSON\n\n\377\376\n{"kernel":"fa'
 } >hostile.jsonl
 misses=hostile.jsonl work_off
-for words in 'no JSON object' 'UTF-8' 'another kernel than other' 'asked for on b200' 'not an integer' "has no workload 'nowhere'" 'N=1000000000000000000: could not be tuned; not tried again for 1 h' \
+for words in 'no JSON object' 'UTF-8' 'another kernel than other' 'asked for on b200' 'fake N=x: not an integer' "has no workload 'nowhere'" 'N=1000000000000000000: could not be tuned; not tried again for 1 h' \
   'N=100000000000: could not be tuned' 'fake N=1800: is exact' '^Worked off: 1 made exact, 2 failed, 5 left out'; do
   said "$words" || fail "hostile lines: not said: $words"
 done

@@ -8,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/cli/lookup/known_answer.h"
 #include "tuner/cli/requests/requested_shapes.h"
+#include "tuner/space/spec/adhoc.h"
 
 /* ---- the space ---- */
 
@@ -78,22 +79,32 @@ static mt_status find_workloads(const mt_miss *miss, mt_follow_shape *found, mt_
     return st;
 }
 
-static mt_status load(const char *path, const char *key, mt_follow_shape *found, mt_error *err)
+/* The reader passes over what does not fit; here it is said. */
+static mt_status does_not_fit(const mt_spec *spec, const mt_miss *miss, mt_error *err)
 {
-    char *keys[] = {(char *)key};
-    const mt_texts texts = {.items = keys, .count = 1};
-    mt_requested_shapes wanted = {.command = "follow"};
-    mt_status st = mt_requested_shapes_load(path, &texts, &found->spec, &wanted, err);
-    if (st == MT_OK) found->shape = mt_spec_shape(found->spec, wanted.shapes.items[0]);
-    mt_requested_shapes_free(&wanted);
-    return st == MT_ERR_USAGE ? MT_ERR_NOTHING_VALID : st; /* a shape that is none of the space's */
+    mt_strbuf ignored = {0};
+    mt_error why = {.message = "does not fit the space"};
+    char *name = NULL;
+    mt_status st = mt_adhoc_add(spec, miss->shape_key, NULL, &ignored, &name, &why);
+    mt_strbuf_free(&ignored);
+    mt_free(name);
+    return MT_FAIL(err, st == MT_ERR_NO_MEMORY ? st : MT_ERR_NOTHING_VALID, "%s %.200s: %s", miss->kernel, miss->shape_key, why.message);
+}
+
+static mt_status load(const char *path, const mt_miss *miss, mt_follow_shape *found, mt_error *err)
+{
+    const char *const keys[] = {miss->shape_key};
+    mt_status st = mt_spec_load_shapes(path, keys, 1, &found->spec, err);
+    for (size_t i = 0; st == MT_OK && i < found->spec->shape_count; i++)
+        if (strcmp(found->spec->shapes[i].key, miss->shape_key) == 0) found->shape = &found->spec->shapes[i];
+    return st == MT_OK && !found->shape ? does_not_fit(found->spec, miss, err) : st;
 }
 
 mt_status mt_follow_shape_find(mt_follow_spaces *spaces, const mt_miss *miss, mt_follow_shape *found, mt_error *err)
 {
     mt_status st;
     MT_TRY(find_space(spaces, miss->kernel, &found->space, err));
-    MT_TRY(load(found->space, miss->shape_key, found, err));
+    MT_TRY(load(found->space, miss, found, err));
     st = find_workloads(miss, found, err);
 done:
     return st;
