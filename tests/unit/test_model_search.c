@@ -144,4 +144,39 @@ START_TEST(hopes_are_no_better_than_the_best)
 }
 END_TEST
 
-UNIT_MAIN("model_search", hopes_are_no_better_than_the_best, failures_without_a_pattern_say_nothing, deviations_are_calibrated, a_constant_is_the_yardstick, failures_are_slow_until_the_search_is)
+/* How many sums and differences of logs the Gaussian process uses after 60 results that follow A alone, or the product of A and B. */
+static size_t derived_in_use(bool is_product)
+{
+    static const char knobs[] = "[param A]\nvalues = 1,2,4,8,16,32,64,128\n[param B]\nvalues = 1,2,4,8,16,32,64,128\n[param C]\nvalues = 1,2,4,8\n";
+    mt_spec *spec = toy_spec("", knobs);
+    mt_space *space = toy_space(spec);
+    mt_model_search search;
+    mt_rng rng;
+    size_t count = 0;
+    mt_rng_seed(&rng, 3);
+    ck_assert_int_eq(mt_model_search_init(&search, &(mt_search_setup){.space = space, .seed = 1, .budget = 100}, NULL), MT_OK);
+    for (size_t i = 0; i < search.features.count; i++) ck_assert_int_eq(search.gp.is_unused[i], i >= search.features.plain_count);
+    for (int i = 0; i < 60; i++) {
+        size_t point = (size_t)mt_rng_below(&rng, mt_space_count(space));
+        mt_point at;
+        mt_proposal next;
+        mt_space_at(space, point, &at);
+        mt_model_search_tell(&search, point, 1000 * (1 + fabs(is_product ? at.level[1] + at.level[2] - 7.0 : at.level[1] - 3.0)));
+        if (i > 20 && i % 10 == 0) ck_assert(mt_model_search_refresh(&search) && mt_propose_gp(&search, &next));
+    }
+    for (size_t i = search.features.plain_count; i < search.features.count; i++) count += !search.gp.is_unused[i];
+    ck_assert_uint_gt(search.features.count, search.features.plain_count);
+    mt_model_search_free(&search);
+    mt_space_free(space);
+    mt_spec_free(spec);
+    return count;
+}
+
+START_TEST(derived_features_come_in_where_they_explain)
+{
+    ck_assert_uint_gt(derived_in_use(true), 0);
+    ck_assert_uint_eq(derived_in_use(false), 0);
+}
+END_TEST
+
+UNIT_MAIN("model_search", derived_features_come_in_where_they_explain, hopes_are_no_better_than_the_best, failures_without_a_pattern_say_nothing, deviations_are_calibrated, a_constant_is_the_yardstick, failures_are_slow_until_the_search_is)

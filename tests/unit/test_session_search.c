@@ -185,7 +185,7 @@ START_TEST(rows_say_who_asked)
     ck_assert_int_eq(count_by("proposed_by = 'default'"), 1);
     ck_assert_int_ge(count_by("proposed_by = 'first sample'"), 8); /* and while its last results are awaited */
     ck_assert_int_ge(count_by("proposed_by IN ('Gaussian process', 'forest')"), 10);
-    ck_assert_int_eq(count_by("proposed_by NOT IN ('default', 'first sample', 'Gaussian process', 'forest', 'sweep', 'offspring', 'second start', 'local search')"), 0);
+    ck_assert_int_eq(count_by("proposed_by NOT IN ('default', 'first sample', 'Gaussian process', 'forest', 'sweep', 'offspring', 'second start')"), 0);
     ck_assert_int_eq(count_by("proposed_by IS NULL"), 0);
     tear_down();
     memcpy(strrchr(folder, '-'), "-XXXXXX", 7);

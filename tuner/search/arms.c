@@ -182,13 +182,13 @@ static bool take_sample(const mt_model_search *search, const size_t *places, siz
 static bool grow_forest(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
-    const bool *lacks_order = search->has_gp ? search->gp.lacks_order : NULL, *is_unused = search->has_gp ? search->gp.is_unused : NULL;
+    const bool *lacks_order = search->has_gp ? search->gp.lacks_order : NULL;
     struct sample sample = {0};
     size_t *places = mt_alloc(ledger->count, sizeof *places), count = 0;
     for (size_t i = 0; places && i < ledger->count; i++)
         if (!ledger->items[i].is_pending && !(isinf(ledger->items[i].time_ns) && mt_model_search_fails_by_chance(search))) places[count++] = i;
     bool is_done = places && take_sample(search, places, count, &sample) &&
-                   mt_forest_fit(&search->forest, sample.rows, search->features.count, sample.targets, count, lacks_order, is_unused, &search->rng);
+                   mt_forest_fit(&search->forest, sample.rows, search->features.count, sample.targets, count, lacks_order, &search->rng);
     free_sample(&sample);
     mt_free(places);
     return is_done;

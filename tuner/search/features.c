@@ -190,7 +190,6 @@ static void scale_derived(mt_features *features, mt_rng *rng)
         item.low = low[i];
         item.scale = 1 / (high[i] - low[i]);
         if (item.kind == PRIOR) features->prior_feature = kept;
-        if (item.kind == TWOS && features->optional_count++ == 0) features->optional = kept;
         features->items[kept++] = item;
     }
     features->count = kept;

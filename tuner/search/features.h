@@ -27,7 +27,6 @@ typedef struct mt_features {
     struct mt_known_prior *known_priors; /* of points asked lately */
     mt_feature *items;
     size_t count, plain_count; /* the first plain_count are not derived */
-    size_t optional, optional_count; /* the first of those, behind the others but for the prior, that models take only where they explain results better with it */
     float *place[MT_MAX_PARAMS]; /* of an ordered knob: by level */
     float *logs[MT_MAX_PARAMS];  /* log2 of the values of a numeric, positive knob; NULL: not one */
 } mt_features;

@@ -26,7 +26,7 @@ struct split {
 struct fit {
     mt_forest *forest;
     const double *targets;
-    size_t used_count, count;
+    size_t width, count;
     uint64_t draws; /* state of a generator of its own: splits are drawn by the ten thousand */
 };
 
@@ -56,7 +56,7 @@ static uint32_t draw_below(struct fit *fit, size_t bound)
  * differ, fewer splits are tried. */
 static struct split draw_split(struct fit *fit, const uint32_t *order, size_t count)
 {
-    size_t feature = fit->forest->used[draw_below(fit, fit->used_count)];
+    size_t feature = draw_below(fit, fit->width);
     const float *column = fit->forest->columns + feature * fit->count;
     float low = column[order[0]], high = low;
     for (size_t i = 1; i < count; i++) {
@@ -136,20 +136,19 @@ static bool make_room(mt_forest *forest, size_t width, size_t count)
 {
     size_t room = 2 * count;
     if (count <= forest->row_capacity) return true;
-    MT_FREE_EACH(forest->nodes, forest->order, forest->here, forest->columns, forest->used);
-    forest->used = mt_alloc(width, sizeof *forest->used);
+    MT_FREE_EACH(forest->nodes, forest->order, forest->here, forest->columns);
     forest->nodes = mt_alloc(MT_FOREST_TREES * 2 * room, sizeof *forest->nodes);
     forest->order = mt_alloc(room, sizeof *forest->order);
     forest->here = mt_alloc(room, sizeof *forest->here);
     forest->columns = mt_alloc(width * room, sizeof *forest->columns);
-    bool has_memory = forest->used && forest->nodes && forest->order && forest->here && forest->columns;
+    bool has_memory = forest->nodes && forest->order && forest->here && forest->columns;
     forest->row_capacity = has_memory ? room : 0;
     return has_memory;
 }
 
-bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, const bool *is_unused, mt_rng *rng)
+bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, mt_rng *rng)
 {
-    struct fit fit = {forest, targets, 0, count, mt_rng_next(rng)};
+    struct fit fit = {forest, targets, width, count, mt_rng_next(rng)};
     forest->tree_count = forest->node_count = 0;
     mt_free(forest->lacks_order);
     forest->lacks_order = lacks_order ? mt_alloc(width, sizeof *lacks_order) : NULL;
@@ -158,7 +157,6 @@ bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const dou
     forest->salt = (uint32_t)fit.draws;
     if (count == 0 || width == 0 || !make_room(forest, width, count)) return false;
     for (size_t j = 0; j < width; j++) {
-        if (!is_unused || !is_unused[j]) forest->used[fit.used_count++] = (uint32_t)j;
         for (size_t i = 0; i < count; i++) forest->columns[j * count + i] = rows[i * width + j];
     }
     for (; forest->tree_count < MT_FOREST_TREES; forest->tree_count++) {
@@ -194,6 +192,6 @@ void mt_forest_predict(const mt_forest *forest, const float *row, double *mean, 
 
 void mt_forest_free(mt_forest *forest)
 {
-    MT_FREE_EACH(forest->nodes, forest->order, forest->here, forest->columns, forest->used, forest->lacks_order);
+    MT_FREE_EACH(forest->nodes, forest->order, forest->here, forest->columns, forest->lacks_order);
     *forest = (mt_forest){0};
 }

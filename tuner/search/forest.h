@@ -16,15 +16,14 @@ typedef struct mt_forest {
     uint32_t salt;
     /* Scratch of fitting. */
     uint32_t *order;
-    uint32_t *used; /* features */
     int32_t *here;  /* targets of the rows of the node under work, in its order */
     float *columns; /* the rows, transposed */
     size_t row_capacity;
 } mt_forest; /* zero-initialise; always of one width */
 
 /* Fits to `count` rows of `width` features. A feature that lacks an order (`lacks_order`: per feature, or NULL)
- * stands elsewhere in each tree; one that is unused (as well) has no part in it. False when memory ran out (the forest is then empty). */
-bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, const bool *is_unused, mt_rng *rng);
+ * stands elsewhere in each tree. False when memory ran out (the forest is then empty). */
+bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, mt_rng *rng);
 /* Mean and standard deviation at one row; the forest must have been fitted. */
 void mt_forest_predict(const mt_forest *forest, const float *row, double *mean, double *deviation);
 void mt_forest_free(mt_forest *forest);

@@ -5,21 +5,17 @@
 #include "tuner/base/alloc.h"
 #include "tuner/search/model_search.h"
 
-enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, LOCAL };
-static const char *const arm_names[] = {[GP] = "Gaussian process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start", [LOCAL] = "local search"};
-#define LOCAL_SEED 0x5555u
-enum { STEPS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
+enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START };
+static const char *const arm_names[] = {[GP] = "Gaussian process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start"};
+enum { STEPS = 7, STUCK_AFTER = 45, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
 
 /* Schedules: which arm proposes at which step, again and again. */
 static const enum arm usual[STEPS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
-static const enum arm slow[STEPS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
+static const enum arm slow[STEPS] = {GP, FOREST, OFFSPRING, GP, OFFSPRING, SECOND_START, SWEEP};
 static const enum arm stuck[STEPS] = {GP, OFFSPRING, SECOND_START, GP, OFFSPRING, SECOND_START, OFFSPRING};
-
-extern const mt_strategy mt_strategy_local;
 
 struct state {
     mt_model_search search; /* first */
-    void *local; /* of the strategy `local`, told of everything */
     size_t hints[HINTS], hint_count, next_hint;
     bool may_doubt; /* the author's belief: not where the first sample is all there is */
 };
@@ -29,7 +25,6 @@ static void destroy(void *memory)
     struct state *state = memory;
     if (!state) return;
     mt_model_search_free(&state->search);
-    mt_strategy_local.destroy(state->local);
     mt_free(state);
 }
 
@@ -43,13 +38,9 @@ static mt_status create(const mt_search_setup *setup, void **out, mt_error *err)
         return st;
     }
     state->may_doubt = setup->budget > MT_FIRST_SAMPLE;
-    mt_search_setup local = *setup;
-    local.seed ^= LOCAL_SEED; /* its draws are not those of the first sample */
-    st = mt_strategy_local.create(&local, &state->local, err);
     for (size_t i = 0; i < setup->hint_count && i < HINTS; i++) state->hints[state->hint_count++] = setup->hints[i];
-    if (st != MT_OK) destroy(state);
-    else *out = state;
-    return st;
+    *out = state;
+    return MT_OK;
 }
 
 /* The first hint opens the first sample. The next one follows only if that one was the best of the sample: a donor whose best point
@@ -73,36 +64,21 @@ static bool take_hint(struct state *state, mt_proposal *out)
     return false;
 }
 
-/* A step of the local search. What others asked and await is news to it. */
-static bool take_step(struct state *state, mt_proposal *out)
+static bool propose_by(mt_model_search *search, enum arm arm, mt_proposal *out)
 {
-    for (int i = 0; i < WALKS_TRIED; i++) {
-        *out = (mt_proposal){SIZE_MAX, NAN, 0};
-        if (mt_strategy_local.ask(state->local, &out->point, 1) == 0) return false;
-        if (!mt_ledger_knows(&state->search.ledger, out->point)) return true;
-    }
-    return false;
-}
-
-static bool propose_by(struct state *state, enum arm arm, mt_proposal *out)
-{
-    mt_model_search *search = &state->search;
     switch (arm) {
     case GP: return mt_propose_gp(search, out);
     case SWEEP: return mt_propose_sweep(search, false, out);
     case OFFSPRING: return mt_propose_offspring(search, PARENTS, out);
     case SECOND_START: return mt_propose_second_start(search, out) || mt_propose_central(search, out);
-    case LOCAL: return take_step(state, out);
     default: return false; /* the forest is what all fall back to */
     }
 }
 
-/* Offspring and second starts are ordered by the forest: where it is worth less than no model, a search without one has their place. */
 static enum arm choose_arm(const mt_model_search *search)
 {
     const enum arm *schedule = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
-    enum arm arm = schedule[search->ledger.count % STEPS];
-    return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? LOCAL : arm;
+    return schedule[search->ledger.count % STEPS];
 }
 
 /* Most of the first sample is what the author believes in; the rest looks whether that is so. */
@@ -120,7 +96,7 @@ static const char *propose(void *memory, mt_proposal *out)
     if (take_hint(state, out)) return "hint";
     if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(state, out) ? "first sample" : NULL;
     enum arm arm = choose_arm(search);
-    if (propose_by(state, arm, out)) return arm_names[arm];
+    if (propose_by(search, arm, out)) return arm_names[arm];
     if (mt_propose_forest(search, ELITE, DRAWS, out)) return arm_names[FOREST];
     return mt_propose_central(search, out) ? "first sample" : NULL;
 }
@@ -130,20 +106,13 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     return mt_model_search_ask(memory, propose, points, capacity);
 }
 
-static void tell(void *memory, size_t point, double time_ns)
-{
-    struct state *state = memory;
-    mt_model_search_tell(&state->search, point, time_ns);
-    mt_strategy_local.tell(state->local, point, time_ns);
-}
-
 extern const mt_strategy mt_strategy_mixed;
 const mt_strategy mt_strategy_mixed = {
     .name = "mixed",
     .summary = "models while they make progress, second starts and offspring when they don't",
     .create = create,
     .ask = ask,
-    .tell = tell,
+    .tell = mt_model_search_tell,
     .destroy = destroy,
     .outlook = mt_model_search_outlook,
     .arm_of = mt_model_search_arm_of,

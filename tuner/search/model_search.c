@@ -34,7 +34,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_setup *s
     for (size_t i = 0; search->has_gp && i < search->features.count; i++) {
         const mt_feature *item = &search->features.items[i];
         search->gp.may_lack_order[i] = item->kind == 0 && spec->params[item->knob].value_count > 2;
-        search->gp.is_optional[i] = search->gp.is_unused[i] = i >= search->features.optional && i < search->features.optional + search->features.optional_count;
+        search->gp.is_optional[i] = search->gp.is_unused[i] = i >= search->features.plain_count && i != search->features.prior_feature;
     }
     bool has_stock = mt_space_is_enumerated(setup->space) || fill_stock(search);
     if (!has_stock || !search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");

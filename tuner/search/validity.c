@@ -59,7 +59,7 @@ bool mt_model_search_fit_validity(mt_model_search *search)
     if (!works) return false;
     for (size_t i = 0; i < ledger->count; i++) works[i] = !isinf(ledger->items[i].time_ns); /* pending: yes */
     search->validity_count = ledger->count;
-    bool is_done = mt_forest_fit(&search->validity, search->rows, search->features.count, works, ledger->count, search->has_gp ? search->gp.lacks_order : NULL, search->has_gp ? search->gp.is_unused : NULL, &search->rng);
+    bool is_done = mt_forest_fit(&search->validity, search->rows, search->features.count, works, ledger->count, search->has_gp ? search->gp.lacks_order : NULL, &search->rng);
     mt_free(works);
     return is_done;
 }
