@@ -18,6 +18,12 @@ for source in namespaces grid volume template; do
   mt new $source.cu --quiet
   sed -n '/^\[shape/,$p' $source.ini
 done
+note "blocks that count rows, rows that the grid alone knows, launch bounds, a program around the kernel, indices, arguments of logarithms"
+for source in rows norm attend bounds program sparse embed options; do
+  mt new $source.cu --quiet
+  sed -n '/^compiler/p; /^\[shape/,$p' $source.ini
+done
+mt new types.cu -o - | grep -B1 '^options'
 note "from another folder the source keeps its place"
 mkdir spaces
 mt new saxpy.cu -o spaces/saxpy.ini
@@ -40,6 +46,26 @@ printf 'struct Box { int w, h; };\nextern "C" __global__ void box(float *a, Box 
 mt new types.cu --kernel box -o -
 mt new types.cu --kernel pages
 mt new types.cu --kernel look
-printf 'struct Odd { int n; Odd() { } };\n__global__ void odd(float *a, Odd o) { *a = 1; }\n__global__ void image(float *a, cudaTextureObject_t t) { *a = 1; }\n' >odd.cu
-mt new odd.cu --kernel odd
-mt new odd.cu --kernel image
+cat >odd.cu <<'END'
+struct Odd { int n; Odd() { } };
+struct Sum { float *out; float all() const { return 0; } };
+struct Bits { int low : 4; };
+struct Outer { struct { int n; } inner; };
+struct Deep { const Odd *odd; };
+template <class T> struct Pair { T a, b; };
+__global__ void odd(float *a, Odd o) { *a = 1; }
+__global__ void sum(Sum s) { *s.out = 1; }
+__global__ void bits(float *a, Bits b) { *a = 1; }
+__global__ void outer(float *a, Outer o) { *a = 1; }
+__global__ void deep(float *a, Deep d) { *a = 1; }
+__global__ void pairs(float *a, Pair<int> p) { *a = 1; }
+__global__ void structs(float *a, Odd *o) { *a = 1; }
+__global__ void unknown(float *a, Other o) { *a = 1; }
+__global__ void bytes(void *a, int n) { f(a); }
+__global__ void image(float *a, cudaTextureObject_t t) { *a = 1; }
+END
+for kernel in odd sum bits outer deep pairs structs unknown bytes image; do mt new odd.cu --kernel $kernel; done
+note "overloads by their parameters, however they are spaced"
+printf '__global__ void fill(double *a, int n) { a[n] = 1; }\n__global__ void fill(float *a, int n) { a[n] = 1; }\n' >fills.cu
+mt new fills.cu --kernel 'fill(double*,int)' --quiet
+sed -n '/^entry/p' fills.ini

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 #include "tuner/base/texts.h"
 #include "tuner/cli/requests/new_host.h"
 #include "tuner/cli/requests/new_knobs.h"
@@ -17,6 +18,7 @@
 enum { NAME_SIZE = 64, MOST_SIZES = 16, MOST_POINTERS = 16 }; /* POINTERS: of an array in a struct */
 
 typedef struct writer {
+    const char *source, *others;
     const mt_signature *kernel;
     mt_parameter *parameters; size_t parameter_count; /* of the kernel, structs as their fields; names and types are the kernel's, its structs' or `names`' */
     size_t *owners;                   /* per one of these: which parameter of the kernel it is, or is in */
@@ -67,6 +69,11 @@ static void add_parameter(writer *w, size_t owner, const mt_parameter *parameter
     mt_parameter *added = &w->parameters[w->parameter_count++];
     *added = *parameter;
     if (type) added->dtype = mt_signature_dtype(type, &added->lanes), added->is_alias = true;
+    if (!added->dtype && added->is_const && added->pointers == 1 && strcmp(added->type, "void") == 0) added->dtype = "u8", added->is_alias = true; /* bytes, at least */
+    if (added->dtype || type) return;
+    added->dtype = mt_enum_dtype(w->source, added->type);
+    if (!added->dtype) added->dtype = mt_enum_dtype(w->others, added->type);
+    added->is_enum = added->dtype;
 }
 
 /* Pointers in an array are arguments of their own. */
@@ -135,7 +142,7 @@ static mt_status name_fields(writer *w, mt_error *err)
 }
 
 /* Structs whose fields the source names plainly become their fields; check() refuses others. */
-static mt_status find_parameters(writer *w, const char *source, const char *others, mt_error *err)
+static mt_status find_parameters(writer *w, mt_error *err)
 {
     const mt_signature *kernel = w->kernel;
     size_t most = kernel->parameter_count;
@@ -144,8 +151,8 @@ static mt_status find_parameters(writer *w, const char *source, const char *othe
     if (!w->structs) return mt_no_memory("new", err);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const mt_parameter *parameter = &kernel->parameters[i];
-        if (is_struct(parameter)) MT_TRY(mt_fields_read(source, parameter->type, &w->structs[i], err));
-        if (is_struct(parameter) && !w->structs[i].count) MT_TRY(mt_fields_read(others, parameter->type, &w->structs[i], err));
+        if (is_struct(parameter)) MT_TRY(mt_fields_read(w->source, parameter->type, &w->structs[i], NULL, err));
+        if (is_struct(parameter) && !w->structs[i].count) MT_TRY(mt_fields_read(w->others, parameter->type, &w->structs[i], NULL, err));
         if (w->structs[i].count && w->structs[i].items[0].pack) mt_signatures_free(&w->structs[i]); /* members lie otherwise */
         for (size_t k = 0; w->structs[i].count && k < w->structs[i].items[0].parameter_count; k++) most += count_arguments(&w->structs[i].items[0].parameters[k]);
     }
@@ -438,6 +445,39 @@ static void write_launch(const writer *w, const mt_strbuf *args)
 
 /* ---- all of it ---- */
 
+/* Why a parameter, or a struct's field, can't be described. */
+static mt_status explain(const writer *w, const mt_parameter *parameter, mt_strbuf *why, mt_error *err)
+{
+    mt_signatures fields = {0};
+    mt_status st = MT_OK;
+    if (parameter->pointers > 1) mt_strbuf_add(why, "it points to pointers, or to rows of several elements");
+    else if (parameter->pointers && strcmp(parameter->type, "void") == 0) mt_strbuf_add(why, "no cast tells what it points to");
+    else if (parameter->pointers) mt_strbuf_add(why, parameter->dtype ? "how many pointers it has is not known, or they are too many" : "its elements are no numbers that are known here");
+    else if (parameter->dtype) mt_strbuf_add(why, "how many elements it has is not known");
+    else if (strchr(parameter->type, '<')) mt_strbuf_add(why, "the fields of a template are known to the compiler alone");
+    else {
+        st = mt_fields_read(w->source, parameter->type, &fields, why, err);
+        mt_signatures_free(&fields);
+        if (st == MT_OK && !why->length) st = mt_fields_read(w->others, parameter->type, &fields, why, err);
+        mt_signatures_free(&fields);
+        if (!why->length) mt_strbuf_add(why, "the source has no struct of that name whose fields lie as they are declared");
+    }
+    return st;
+}
+
+static mt_status refuse(const writer *w, size_t of, mt_error *err)
+{
+    const mt_parameter *parameter = &w->parameters[of];
+    size_t owner = w->owners[of];
+    mt_strbuf why = {0};
+    mt_status st = explain(w, parameter, &why, err);
+    bool is_field = w->structs[owner].count;
+    if (st == MT_OK) st = MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s%s%s is of type %s%s (%s): expected a number, a pointer to numbers (float, int, __half, float4, …), or a struct of such fields; write what else it is into the search space by hand, or call it from an extern \"C\" __global__ function that has such parameters",
+                           w->kernel->name, is_field ? w->kernel->parameters[owner].name : "", is_field ? "'s field " : "", parameter->name, parameter->type, parameter->pointers > 1 ? " **" : parameter->pointers ? " *" : "", mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
+    return st;
+}
+
 static mt_status check(const writer *w, mt_error *err)
 {
     const mt_signature *kernel = w->kernel;
@@ -451,12 +491,27 @@ static mt_status check(const writer *w, mt_error *err)
         if (strstr(parameter->type, "exture") || strstr(parameter->type, "urface"))
             return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s: %s", kernel->name, parameter->name, parameter->type, MT_NO_TEXTURES);
         bool is_field = w->structs[w->owners[i]].count, is_long = parameter->pointers && parameter->elements > MOST_POINTERS;
-        if (parameter->pointers > 1 || !parameter->dtype || (is_field && (parameter->elements == 0 || is_long)))
-            return MT_FAIL(err, MT_ERR_SPEC, "%s: parameter %s is of type %s%s: expected a number, a pointer to numbers (float, int, __half, float4, …), or a struct of such fields; write what else it is into the search space by hand, or call it from an extern \"C\" __global__ function that has such parameters",
-                           kernel->name, parameter->name, parameter->type, parameter->pointers > 1 ? " **" : parameter->pointers ? " *" : "");
+        if (parameter->pointers > 1 || !parameter->dtype || (is_field && (parameter->elements == 0 || is_long))) return refuse(w, i, err);
         has_output = has_output || (parameter->pointers && parameter->is_written);
     }
     return has_output ? MT_OK : MT_FAIL(err, MT_ERR_SPEC, "%s writes to none of its parameters: expected a pointer that is not const", kernel->name);
+}
+
+/* nvcc knows these types without a header, NVRTC does not. */
+static bool lacks_stdint(const writer *w)
+{
+    static const char *const types[] = {"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+    bool is_used = false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) is_used = is_used || mt_text_has_word(w->source, types[i]) || mt_text_has_word(w->others, types[i]);
+    return is_used && !w->has_host_code && !strstr(w->source, "stdint") && !strstr(w->others, "stdint");
+}
+
+static void write_options(const writer *w)
+{
+    bool has_guard = *w->knobs.guard, needs_types = lacks_stdint(w);
+    if (has_guard) mt_strbuf_add(w->out, "; Without its macro the source gives knobs values of its own.\n");
+    if (needs_types) mt_strbuf_add(w->out, "; Without an #include the source uses types of <cstdint>, which nvcc knows and NVRTC does not.\n");
+    if (has_guard || needs_types) mt_strbuf_addf(w->out, "options   =%s%s%s\n", has_guard ? " -D" : "", w->knobs.guard, needs_types ? " -include=cstdint" : "");
 }
 
 static void write_kernel(const writer *w, const char *path)
@@ -465,7 +520,7 @@ static void write_kernel(const writer *w, const char *path)
     mt_strbuf_addf(w->out, "; A first search space for %s, by `msda-tune new`. What is called a guess is to be looked at.\n[kernel]\nname      = %s\nsource    = %s\n", kernel->name, kernel->name, path);
     mt_strbuf_add(w->out, "; What the kernel computes with every knob at its default is taken for right. Better: the name of a plain __global__ function in the source that computes the same.\nreference = default\n");
     if (w->has_host_code) mt_strbuf_add(w->out, "; The source has code for the host, too, which NVRTC does not take. With #ifndef __CUDACC_RTC__ around that code this line can go, and compiles are faster.\ncompiler  = nvcc\n");
-    if (*w->knobs.guard) mt_strbuf_addf(w->out, "; Without it the source gives knobs values of its own.\noptions   = -D%s\n", w->knobs.guard);
+    write_options(w);
     write_shape(w);
     mt_strbuf_addf(w->out, "\n[algorithm %s]\n", kernel->name);
     if (kernel->take_count) mt_strbuf_add(w->out, "; Guess: what the template takes. A type may be a shape value or a knob, too: ${TYPE}.\n");
@@ -482,10 +537,10 @@ static void write_kernel(const writer *w, const char *path)
 
 mt_status mt_new_space(const char *source, const char *others, const char *path, const mt_signature *kernel, mt_strbuf *out, mt_error *err)
 {
-    writer w = {.kernel = kernel, .out = out, .has_host_code = mt_new_has_host_code(source) || mt_new_has_host_code(others)};
+    writer w = {.source = source, .others = others, .kernel = kernel, .out = out, .has_host_code = mt_new_has_host_code(source) || mt_new_has_host_code(others)};
     mt_strbuf args = {0};
     mt_status st = MT_OK;
-    MT_TRY(find_parameters(&w, source, others, err));
+    MT_TRY(find_parameters(&w, err));
     MT_TRY(check(&w, err));
     MT_TRY(mt_new_knobs_find(source, others, kernel, &w.knobs, err));
     MT_TRY(mt_constants_read(source, &w.constants, err));

@@ -97,7 +97,7 @@ static char *find_alias(const reader *r, const char *name)
 
 static bool is_dropped(mt_code_word word)
 {
-    static const char *const words[] = {"__restrict__", "__restrict", "restrict", "volatile", "__grid_constant__", "struct", "register"};
+    static const char *const words[] = {"__restrict__", "__restrict", "restrict", "volatile", "__grid_constant__", "struct", "enum", "register"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (mt_code_is(word, words[i])) return true;
     return false;

@@ -94,7 +94,7 @@ static void note_use(watcher *w, int axis, const mt_code_word before[3], const c
     const char *look = at;
     mt_code_word next = mt_code_next(&look);
     if (mt_code_is(before[0], "[") && strchr("]+-", *next.at)) w->is_index[axis] = true;
-    while (mt_code_is(next, ")")) next = mt_code_next(&look); /* static_cast<long>(blockIdx.x) * n */
+    if (mt_code_is(before[0], "(") && mt_code_is(next, ")")) next = mt_code_next(&look); /* static_cast<long>(blockIdx.x) * n */
     bool is_doubled = next.length && *look == *next.at, is_less = mt_code_is(next, "<") || mt_code_is(next, ">");
     size_t back = mt_code_is(before[0], "=") ? 1 : 0;
     if (mt_code_is(before[0], "*")) note_factor(w, axis, before[1]);

@@ -99,19 +99,38 @@ static void note_bracket(watcher *w, mt_code_word word, mt_code_word before)
     w->call = -1;
 }
 
+/* "(const float *)name" and "static_cast<const float *>(name)" tell what a void * points to. */
+static void note_cast(mt_signature *signature, mt_code_word word, const mt_code_word before[4])
+{
+    bool is_named = mt_code_is(before[0], "(") && mt_code_is(before[1], ">") && mt_code_is(before[2], "*"), is_plain = mt_code_is(before[0], ")") && mt_code_is(before[1], "*");
+    for (size_t i = 0; (is_named || is_plain) && i < signature->parameter_count; i++) {
+        mt_parameter *parameter = &signature->parameters[i];
+        mt_code_word type = before[is_named ? 3 : 2];
+        char name[32] = "";
+        if (parameter->dtype || parameter->pointers != 1 || strcmp(parameter->type, "void") != 0 || !mt_code_is(word, parameter->name) || type.length >= sizeof name) continue;
+        memcpy(name, type.at, type.length);
+        parameter->dtype = mt_signature_dtype(name, &parameter->lanes);
+        parameter->is_alias = true;
+    }
+}
+
 void mt_signature_read_elements(const char *at, const char *end, mt_signature *signature)
 {
     watcher w = {.signature = signature, .call = -1};
-    for (mt_code_word word, before = {"", 0}; (word = mt_code_next(&at)).length && word.at < end; before = word) {
+    mt_code_word word, before[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
+    while ((word = mt_code_next(&at)).length && word.at < end) {
         const char *behind = at;
         int extra = 0;
-        size_t place = mt_code_is(before, ".") ? MOST_PLACES : read_element(&w, word, &behind, &extra);
+        size_t place = mt_code_is(before[0], ".") ? MOST_PLACES : read_element(&w, word, &behind, &extra);
         if (place < MOST_PLACES && extra > signature->parameters[place].extra) signature->parameters[place].extra = extra;
-        if (place < MOST_PLACES) note_element(&w, place, before, behind, true);
-        for (size_t i = 0; i < w.local_count && !mt_code_is(before, "."); i++)
-            if (w.locals[i].name.length == word.length && strncmp(w.locals[i].name.at, word.at, word.length) == 0) note_element(&w, w.locals[i].place, before, at, w.locals[i].is_all);
-        note_number(&w, word, before);
-        note_bracket(&w, word, before);
-        if (mt_code_is(word, "=") && mt_code_is_name(before)) note_local(&w, before, at);
+        if (place < MOST_PLACES) note_element(&w, place, before[0], behind, true);
+        for (size_t i = 0; i < w.local_count && !mt_code_is(before[0], "."); i++)
+            if (w.locals[i].name.length == word.length && strncmp(w.locals[i].name.at, word.at, word.length) == 0) note_element(&w, w.locals[i].place, before[0], at, w.locals[i].is_all);
+        note_number(&w, word, before[0]);
+        note_bracket(&w, word, before[0]);
+        if (mt_code_is(word, "=") && mt_code_is_name(before[0])) note_local(&w, before[0], at);
+        note_cast(signature, word, before);
+        memmove(before + 1, before, 3 * sizeof *before);
+        before[0] = word;
     }
 }
