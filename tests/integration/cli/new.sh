@@ -23,7 +23,7 @@ for source in rows norm attend bounds program sparse embed options; do
   mt new $source.cu --quiet
   sed -n '/^compiler/p; /^\[shape/,$p' $source.ini
 done
-mt new types.cu -o - | grep -B1 '^options'
+mt new widen.cu -o - | grep -B1 '^options'
 note "from another folder the source keeps its place"
 mkdir spaces
 mt new saxpy.cu -o spaces/saxpy.ini
