@@ -1,5 +1,5 @@
 // logarithms, roots and quotients of elements; an enum; a void *; a raw string that holds a kernel
-const char *const fake = R"x(__global__ void fake(float *a) { a[0] = "; })x";
+static const char *const fake = R"x(__global__ void fake(float *a) { a[0] = "; })x";
 enum class Mode : unsigned char { plain, scaled };
 __global__ void prices(float2 *result, const float2 *price, const float *strike, const void *years, const dim3 grid, Mode mode, int n)
 {

@@ -10,8 +10,10 @@
 /* The words of a declaration so far. */
 typedef struct declaration {
     bool is_scope;    /* namespace, extern "C", struct: what its braces hold are declarations */
+    bool is_struct;   /* … of fields */
     bool is_device;   /* it says for what it is made, or is no function */
     bool is_function; /* "int main(" */
+    bool is_const;    /* what it declares does not change, and so is no variable of the host's */
     size_t names;
 } declaration;
 
@@ -48,8 +50,15 @@ static void note_word(declaration *at, const char *code, mt_code_word word)
     bool is_name = mt_code_is_name(word);
     for (size_t i = 0; is_name && i < sizeof scopes / sizeof *scopes; i++) at->is_scope = at->is_scope || mt_code_is(word, scopes[i]);
     for (size_t i = 0; is_name && i < sizeof others / sizeof *others; i++) at->is_device = at->is_device || mt_code_is(word, others[i]);
-    at->is_device = at->is_device || *word.at == '=' || (is_name && is_device_macro(code, word));
+    at->is_struct = at->is_struct || mt_code_is(word, "struct") || mt_code_is(word, "class") || mt_code_is(word, "union");
+    at->is_device = at->is_device || (is_name && is_device_macro(code, word));
+    if (mt_code_is(word, "const") || mt_code_is(word, "constexpr") || mt_code_is(word, "*")) at->is_const = !mt_code_is(word, "*");
     at->names += is_name;
+}
+
+static bool is_variable(const declaration *at)
+{
+    return at->names > 1 && !at->is_function && !at->is_device && !at->is_scope && !at->is_const;
 }
 
 bool mt_new_has_host_code(const char *source)
@@ -57,6 +66,7 @@ bool mt_new_has_host_code(const char *source)
     bool is_host = false;
     char *code = mt_code_uncommented(source), *bare = mt_code_bare(source);
     declaration now = {0};
+    size_t depth = 0, structs = 0; /* open braces of scopes; at which of them a struct began, from 1 */
     const char *at = bare;
     if (code && bare && !mt_text_has_word(source, "__CUDACC_RTC__")) is_host = includes_host(code);
     else at = NULL;
@@ -71,9 +81,16 @@ bool mt_new_has_host_code(const char *source)
             if (mt_code_is(mt_code_next(&look), "<")) at = look, mt_code_skip(&at, '<', '>');
         } else if (opens || closes || *word.at == ';') {
             bool is_scope = now.is_scope && !now.is_function;
-            is_host = now.is_function && !now.is_device;
+            bool has_value = *word.at == ';' && now.is_const; /* const float half(0.5f); */
+            is_host = (now.is_function && !now.is_device && !has_value) || (!opens && !closes && !structs && is_variable(&now));
             if (opens && !is_scope) mt_code_skip(&at, '{', '}');
+            if (closes && depth && depth-- == structs) structs = 0;
+            if (opens && is_scope && ++depth && now.is_struct && !structs) structs = depth;
             now = (declaration){0};
+        } else if (*word.at == '=' || *word.at == '[') { /* values and sizes */
+            is_host = *word.at == '=' && !structs && is_variable(&now);
+            now.is_device = now.is_device || *word.at == '=';
+            if (*word.at == '[') mt_code_skip(&at, '[', ']');
         } else note_word(&now, code, word);
     }
     MT_FREE_EACH(code, bare);

@@ -457,10 +457,9 @@ static mt_status explain(const writer *w, const mt_parameter *parameter, mt_strb
     else if (strchr(parameter->type, '<')) mt_strbuf_add(why, "the fields of a template are known to the compiler alone");
     else {
         st = mt_fields_read(w->source, parameter->type, &fields, why, err);
+        if (st == MT_OK && !fields.count && !why->length) st = mt_fields_read(w->others, parameter->type, &fields, why, err);
+        if (!why->length) mt_strbuf_add(why, !fields.count ? "the source has no struct of that name with fields of its own alone" : fields.items[0].pack ? "it is packed" : "it is a struct within a struct");
         mt_signatures_free(&fields);
-        if (st == MT_OK && !why->length) st = mt_fields_read(w->others, parameter->type, &fields, why, err);
-        mt_signatures_free(&fields);
-        if (!why->length) mt_strbuf_add(why, "the source has no struct of that name whose fields lie as they are declared");
     }
     return st;
 }
