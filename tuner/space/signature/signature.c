@@ -4,7 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/space/signature/signature_body.h"
+#include "tuner/space/signature/signature_internal.h"
 #include "tuner/space/signature/signature_code.h"
 
 enum { DEEPEST = 64 }; /* open brackets, outside of functions */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/space/signature/signature_body.h"
+#include "tuner/space/signature/signature_internal.h"
 #include "tuner/space/signature/signature_code.h"
 
 typedef struct watcher {

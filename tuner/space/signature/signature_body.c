@@ -1,4 +1,4 @@
-#include "tuner/space/signature/signature_body.h"
+#include "tuner/space/signature/signature_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What a body takes the elements of its arrays for: indices into arrays, or what a logarithm, a root or a division needs. */
 #include <string.h>
 
-#include "tuner/space/signature/signature_body.h"
+#include "tuner/space/signature/signature_internal.h"
 #include "tuner/space/signature/signature_code.h"
 
 enum { MOST_LOCALS = 32, MOST_PLACES = 64 };
