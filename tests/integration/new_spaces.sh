@@ -35,7 +35,7 @@ for wanted in 'ns::fill(T *, const T *, int)|ns::fill<float>(float *, const floa
 done
 # Without an edit the CPU runs them within their bounds, where the host has a compiler. Left out are the kinds that have no counterpart there, and temporal.cu, whose widths are its own.
 if command -v c++ >/dev/null; then
-  for space in rows norm attend bounds sparse embed options widen saxpy; do
+  for space in rows norm attend bounds sparse embed options widen product saxpy; do
     "$tool" check --space $space.ini --run >out.txt 2>&1 && continue
     echo "$space on the CPU:"
     cat $space.ini out.txt

@@ -77,6 +77,8 @@ static const struct {
     {"#if X\n__global__ void k(float *a)\n#else\n__global__ void k(double *a)\n#endif\n{ *a = 1; }", "k _Z1kPd: f64* a w"},
     /* what blocks must be */
     {"__global__ void k() { int x = blockIdx.x * TILE + threadIdx.x, y = ROWS * blockIdx.y + threadIdx.y, z = threadIdx.z + blockIdx.z * (4); }", "k _Z1kv rows x:TILE y:ROWS z:4:"},
+    {"__global__ void k() { int bx = blockIdx.x, by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y, x = bx * TS + tx, y = ty + by * ROWS; }", "k _Z1kv rows x:TS y:ROWS:"},
+    {"__global__ void k() { int bx = blockIdx.x, t = threadIdx.y, x = TS * bx + t, y = bx * 4 + 1; }", "k _Z1kv rows:"},
     {"__global__ void k() { int x = (blockIdx.x * 16) + threadIdx.x; }", "k _Z1kv x:16:"},
     {"__global__ void k(int n) { for (int i = threadIdx.x; i < n; i += TPB) {} }", "k _Z1ki x:TPB: i32 n"},
     {"__global__ void k(int n) { for (int i = threadIdx.x; i < n; i += TPB * gridDim.x) {} }", "k _Z1ki: i32 n"},

@@ -19,7 +19,7 @@ for source in namespaces grid volume template; do
   sed -n '/^\[shape/,$p' $source.ini
 done
 note "blocks that count rows, rows that the grid alone knows, launch bounds, a program around the kernel, indices, arguments of logarithms"
-for source in rows norm attend bounds program sparse embed options; do
+for source in rows norm attend bounds program sparse embed options product; do
   mt new $source.cu --quiet
   sed -n '/^compiler/p; /^\[shape/,$p' $source.ini
 done

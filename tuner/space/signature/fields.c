@@ -143,7 +143,7 @@ static mt_status read_declaration(const char *source, const char **at, mt_signat
             mt_code_skip(at, '[', ']');
         } else if (*word.at == '*') {
             pointers++;
-        } else if (mt_code_is(word, "const") || mt_code_is(word, "struct") || strncmp(word.at, "__restrict", 10) == 0) {
+        } else if (mt_code_is(word, "const") || mt_code_is(word, "struct") || mt_code_is(word, "enum") || strncmp(word.at, "__restrict", 10) == 0) {
             is_const = is_const || (mt_code_is(word, "const") && !pointers);
         } else if (mt_code_is_name(word)) {
             if (is_first && name.length && base_count < MOST_WORDS) base[base_count++] = name;

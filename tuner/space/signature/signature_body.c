@@ -67,24 +67,6 @@ static int element_bytes(const char *at)
     return known ? atoi(known + strcspn(known, "0123456789")) / 8 * lanes : 0; /* f32 has 32 bits */
 }
 
-/* `word` of `blockIdx.x * TILE + threadIdx.x`, whatever stands first; `at` stands behind it. */
-static mt_status note_step(const char *at, const mt_code_word before[4], mt_code_word word, mt_signature *signature, mt_error *err)
-{
-    static const char *const threads[] = {"x", "y", "z"}; /* of threadIdx.x + blockIdx.x * TILE */
-    bool is_axis = mt_code_is(before[0], ".") && mt_code_is(before[1], "blockIdx") && word.length == 1 && *word.at >= 'x' && *word.at <= 'z';
-    const char *look = at;
-    bool is_first = mt_code_is(mt_code_next(&look), "*"), is_second = mt_code_is(before[2], "*");
-    if (!is_axis || is_first == is_second) return MT_OK;
-    mt_code_word step = is_first ? mt_code_next(&look) : before[3], next = {"", 0};
-    if (mt_code_is(step, "(")) step = mt_code_next(&look);
-    if (!is_first) look = at;
-    while (mt_code_is(next = mt_code_next(&look), ")")) {}
-    bool adds_thread = (mt_code_is(next, "+") && mt_code_is(mt_code_next(&look), "threadIdx")) || (mt_code_is(before[2], "+") && mt_code_is(before[3], threads[*word.at - 'x']));
-    char **place = &signature->steps[*word.at - 'x'];
-    if (*place || !adds_thread || !(mt_code_is_name(step) || (*step.at >= '0' && *step.at <= '9'))) return MT_OK;
-    return (*place = mt_strndup(step.at, step.length)) ? MT_OK : mt_no_memory("signature", err);
-}
-
 /* `word` of `i += TILE`, where `i` began as threadIdx.x: blocks have TILE threads. `at` stands behind it. */
 static mt_status note_stride(const char *at, const mt_code_word before[4], mt_code_word word, mt_code_word counter, mt_signature *signature, mt_error *err)
 {
@@ -111,8 +93,7 @@ mt_status mt_signature_read_body(const char *at, const char *end, mt_signature *
         if (is_dynamic) signature->has_dynamic_smem = true, signature->dynamic_bytes = element_bytes(at);
         signature->has_grid_barrier = signature->has_grid_barrier || mt_code_is(word, "this_grid");
         signature->asks_block = signature->asks_block || mt_code_is(word, "blockDim");
-        st = note_step(at, before, word, signature, err);
-        if (st == MT_OK) st = note_stride(at, before, word, counter, signature, err);
+        st = note_stride(at, before, word, counter, signature, err);
         if (is_place && mt_code_is(before[1], "threadIdx") && mt_code_is(word, "x") && mt_code_is(before[2], "=")) counter = before[3];
         note_word(at, before, word, signature, is_more);
         memmove(before + 1, before, 3 * sizeof *before);
