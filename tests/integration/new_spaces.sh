@@ -35,9 +35,10 @@ for wanted in 'ns::fill(T *, const T *, int)|ns::fill<float>(float *, const floa
 done
 # Without an edit the CPU runs them within their bounds, where the host has a compiler. Left out are the kinds that have no counterpart there, and temporal.cu, whose widths are its own; a product of matrices is small there.
 if command -v c++ >/dev/null; then
-  for space in rows norm attend bounds sparse embed options 'product --set N=64'; do
+  for space in rows norm attend bounds program sparse embed options 'product --set N=64'; do
     # shellcheck disable=SC2086
     set -- $space
+    [[ -f $1.ini ]] || continue
     "$tool" check --space "$1.ini" --run "${@:2}" >out.txt 2>&1 && continue
     echo "$space on the CPU:"
     cat "$1.ini" out.txt
