@@ -112,7 +112,7 @@ static void check_fields(const char *source, const char *wanted)
     mt_signatures fields;
     mt_error err = {0};
     char got[512] = "";
-    ck_assert_int_eq(mt_fields_read(source, "S", &fields, &err), MT_OK);
+    ck_assert_int_eq(mt_fields_read(source, "S", &fields, NULL, &err), MT_OK);
     for (size_t i = 0; fields.count && i < fields.items[0].parameter_count; i++) {
         const mt_parameter *p = &fields.items[0].parameters[i];
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s%s %s%s*%lld", i ? ", " : "", p->is_const ? "const " : "", p->type, p->pointers ? "&" : "", p->name, (long long)p->elements);
@@ -125,7 +125,7 @@ static void check_align(const char *source, int64_t align)
 {
     mt_signatures fields;
     mt_error err = {0};
-    ck_assert_int_eq(mt_fields_read(source, "a::S", &fields, &err), MT_OK);
+    ck_assert_int_eq(mt_fields_read(source, "a::S", &fields, NULL, &err), MT_OK);
     ck_assert_uint_eq(fields.count, 1);
     ck_assert_int_eq(fields.items[0].align, align);
     mt_signatures_free(&fields);

@@ -143,7 +143,7 @@ static mt_status lay_out_fields(const mt_checking *c, const char *type, int dept
 {
     mt_status st = MT_OK;
     mt_signatures read = {0};
-    for (size_t i = 0; i < c->source->file_count && !read.count && st == MT_OK && depth < MOST_DEPTH; i++) st = mt_fields_read(c->source->files[i].text, type, &read, err);
+    for (size_t i = 0; i < c->source->file_count && !read.count && st == MT_OK && depth < MOST_DEPTH; i++) st = mt_fields_read(c->source->files[i].text, type, &read, NULL, err);
     *is_found = read.count > 0;
     if (st != MT_OK || !read.count) {
         mt_signatures_free(&read);

@@ -21,6 +21,17 @@ static const mt_option options[] = {
     {0},
 };
 
+/* But for blanks. */
+static bool is_same_text(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
 static mt_status choose(const mt_signatures *signatures, const char *path, const char *name, const mt_signature **chosen, mt_error *err)
 {
     mt_strbuf names = {0};
@@ -33,13 +44,13 @@ static mt_status choose(const mt_signatures *signatures, const char *path, const
         if (kernel->is_overload) mt_signature_add_parameters(kernel, false, &entry);
         for (size_t k = 0; k < i; k++) is_again = is_again || (strcmp(signatures->items[k].entry, kernel->entry) == 0 && !kernel->is_overload);
         if (!is_again) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", mt_strbuf_text(&entry));
-        if (!*chosen && (!name || strcmp(kernel->name, name) == 0 || strcmp(kernel->entry, name) == 0 || strcmp(mt_strbuf_text(&entry), name) == 0)) *chosen = kernel;
+        if (!*chosen && (!name || strcmp(kernel->name, name) == 0 || strcmp(kernel->entry, name) == 0 || is_same_text(mt_strbuf_text(&entry), name))) *chosen = kernel;
         mt_strbuf_free(&entry);
     }
     mt_status st = MT_OK;
     if (signatures->count == 0) st = MT_FAIL(err, MT_ERR_SPEC, "%s: no __global__ function with a body (one that a macro declares is not seen): expected a CUDA source with the kernel", path);
-    else if (!*chosen) st = MT_FAIL(err, MT_ERR_USAGE, "%s: no __global__ function %s: expected one of %s", path, name, mt_strbuf_text(&names));
-    else if (!name && count > 1) st = MT_FAIL(err, MT_ERR_USAGE, "%s: several __global__ functions: choose one of %s with --kernel", path, mt_strbuf_text(&names));
+    else if (!*chosen) st = MT_FAIL(err, MT_ERR_SPEC, "%s: no __global__ function %s: expected one of %s", path, name, mt_strbuf_text(&names));
+    else if (!name && count > 1) st = MT_FAIL(err, MT_ERR_SPEC, "%s: several __global__ functions: choose one of %s with --kernel", path, mt_strbuf_text(&names));
     mt_strbuf_free(&names);
     return st;
 }

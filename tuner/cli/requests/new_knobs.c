@@ -1,5 +1,6 @@
 #include "tuner/cli/requests/new_knobs.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,12 +102,16 @@ static void add_knob(mt_new_knobs *knobs, const char *prefix, const mt_open_macr
 }
 
 /* Whether a line of [params] begins with the name. */
+static bool is_parameter_word(const char *params, mt_code_word name)
+{
+    for (const char *line = params; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, name.at, name.length) == 0 && line[name.length] == ' ') return true;
+    return false;
+}
+
 static bool is_parameter(const char *params, const char *name)
 {
-    const size_t length = strlen(name);
-    for (const char *line = params; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (strncmp(line, name, length) == 0 && line[length] == ' ') return true;
-    return false;
+    return is_parameter_word(params, (mt_code_word){name, strlen(name)});
 }
 
 /* A number or a condition that a template takes. */
@@ -130,28 +135,65 @@ static void name_knob(const char *source, const char *const *names, char out[MT_
     snprintf(out, MT_OPEN_MACRO_NAME, "%s", names[0]);
 }
 
+/* What a name of the source stands for in a search space: a knob, or a number of 1 to `most`. False: neither. */
+static bool find_value(const char *text, const char *name, int64_t most, const mt_new_knobs *knobs, char out[MT_OPEN_MACRO_NAME])
+{
+    const char *params = mt_strbuf_text(&knobs->params), *at = name;
+    char take[MT_OPEN_MACRO_NAME + 8];
+    int64_t value = isdigit((unsigned char)*name) ? strtoll(name, NULL, 10) : mt_constant_number(text, mt_code_next(&at));
+    snprintf(take, sizeof take, MT_NEW_TAKES "%s", name);
+    const char *knob = is_parameter(params, take) ? take : is_parameter(params, name) ? name : NULL;
+    if (knob) snprintf(out, MT_OPEN_MACRO_NAME, "%.*s", MT_OPEN_MACRO_NAME - 1, knob); /* a parameter's name is no longer */
+    else if (value > 0 && value <= most) snprintf(out, MT_OPEN_MACRO_NAME, "%lld", (long long)value);
+    return *out;
+}
+
 /* Where the source counts blockIdx in steps of a knob or of a number of its own, blocks have as many threads; each along the axis. */
 static void add_steps(const char *text, const mt_signature *kernel, mt_new_knobs *knobs)
 {
     for (size_t axis = 0; axis < 3; axis++) {
-        const char *step = kernel->steps[axis], *at = step;
-        if (!step || knobs->block[axis][0]) continue;
-        int64_t value = *step >= '0' && *step <= '9' ? strtoll(step, NULL, 10) : mt_constant_number(text, mt_code_next(&at));
-        bool is_number = value > 0 && value <= 1024, is_knob = is_parameter(mt_strbuf_text(&knobs->params), step);
-        char take[MT_OPEN_MACRO_NAME + 8];
-        snprintf(take, sizeof take, MT_NEW_TAKES "%s", step);
-        if (is_parameter(mt_strbuf_text(&knobs->params), take)) is_knob = true, step = take;
-        if (is_knob) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%.*s", MT_OPEN_MACRO_NAME - 1, step); /* a parameter's name is no longer */
-        else if (is_number) snprintf(knobs->block[axis], sizeof knobs->block[axis], "%lld", (long long)value);
-        knobs->is_fixed = knobs->is_fixed || (is_number && !is_knob);
+        if (kernel->rows[axis].factor) find_value(text, kernel->rows[axis].factor, INT32_MAX, knobs, knobs->factors[axis]);
+        if (!kernel->steps[axis] || knobs->block[axis][0]) continue;
+        bool is_found = find_value(text, kernel->steps[axis], 1024, knobs, knobs->block[axis]);
+        knobs->is_fixed = knobs->is_fixed || (is_found && isdigit((unsigned char)knobs->block[axis][0]));
     }
 }
 
-/* The threads of a block where the source has no knob for them: a knob that only the launch reads if the kernel asks how many they are, else numbers. */
-static void add_block(const char *source, const mt_signature *kernel, mt_new_knobs *knobs)
+/* What __launch_bounds__ says: a number, or a knob, which is then a block's threads unless they have rows. */
+static void add_bounds(const char *text, const mt_signature *kernel, bool has_rows, mt_new_knobs *knobs)
 {
-    const bool has_rows = kernel->has_rows;
+    const char *at = kernel->bounds;
+    bool has_knob = false; /* whose number changes */
+    char threads[MT_OPEN_MACRO_NAME] = "";
+    if (!at) return;
+    for (mt_code_word word; (word = mt_code_next(&at)).length;) has_knob = has_knob || is_parameter_word(mt_strbuf_text(&knobs->params), word);
+    if (!has_knob) knobs->most_threads = mt_count_elements(text, kernel->bounds);
+    if (knobs->most_threads > 1024) knobs->most_threads = 0;
+    if (knobs->most_threads) snprintf(threads, sizeof threads, "%lld", (long long)knobs->most_threads);
+    else if (find_value(text, kernel->bounds, 0, knobs, threads)) memcpy(knobs->bounds, threads, sizeof threads);
+    if (!*threads || has_rows || (knobs->most_threads && (kernel->asks_block || knobs->block[0][0]))) return;
+    memcpy(knobs->block[0], threads, sizeof threads);
+    knobs->is_fixed = knobs->is_fixed || knobs->most_threads;
+}
+
+/* A knob that only the launch reads: powers of two, `standard` among them. */
+static void add_launch_knob(const char *source, const char *const *names, long from, long last, long standard, const char *doc, char name[MT_OPEN_MACRO_NAME], mt_strbuf *params)
+{
+    list values = {.count = 0};
+    name_knob(source, names, name);
+    add_powers(&values, from < standard ? from : standard, last);
+    add(&values, standard);
+    mt_strbuf_addf(params, "%s = ", name);
+    for (size_t i = 0; i < values.count; i++) mt_strbuf_addf(params, "%s%ld", i ? ", " : "", values.values[i]);
+    if (standard != values.values[0]) mt_strbuf_addf(params, " default %ld", standard);
+    mt_strbuf_addf(params, " doc \"%s\"\n", doc);
+}
+
+/* The threads of a block where the source has no knob for them: a knob that only the launch reads if the kernel asks how many they are, else numbers. */
+static void add_block(const char *source, const mt_signature *kernel, bool has_rows, mt_new_knobs *knobs)
+{
     static const char *const rows[] = {"BLOCK_Y", "THREADS_Y", "KNOB_BLOCK_Y", NULL}, *const columns[] = {"BLOCK_X", "THREADS_X", "KNOB_BLOCK_X", NULL}, *const ones[] = {"BLOCK", "THREADS", "KNOB_BLOCK", NULL};
+    const long most = knobs->most_threads ? (long)knobs->most_threads : 1024, wide = most < 32 ? most : 32;
     knobs->is_literal = !knobs->block[0][0] && knobs->params.length && !mt_text_has_word(source, "blockDim");
     if (knobs->is_literal) {
         snprintf(knobs->block[0], sizeof knobs->block[0], "%s", has_rows ? "32" : "256");
@@ -159,17 +201,18 @@ static void add_block(const char *source, const mt_signature *kernel, mt_new_kno
     }
     bool is_square = has_rows && !kernel->asks_block && knobs->block[0][0] && !knobs->block[1][0] && !knobs->is_literal && !is_of_axis(knobs->block[0]);
     if (is_square) memcpy(knobs->block[1], knobs->block[0], sizeof knobs->block[1]); /* one name for both: BLOCK_SIZE */
-    if (!knobs->block[0][0]) {
-        name_knob(source, has_rows ? columns : ones, knobs->block[0]);
-        mt_strbuf_addf(&knobs->params, has_rows ? "%s = 8, 16, 32, 64, 128 default 32 doc \"threads of a block\"\n" : "%s = 32, 64, 128, 256, 512, 1024 default 256 doc \"threads of a block\"\n", knobs->block[0]);
-    }
-    if (has_rows && !knobs->block[1][0]) {
-        name_knob(source, rows, knobs->block[1]);
-        mt_strbuf_addf(&knobs->params, "%s = 1, 2, 4, 8, 16 default 4 doc \"rows of threads\"\n", knobs->block[1]);
-    }
+    if (!knobs->block[0][0] && has_rows) add_launch_knob(source, columns, 8, most < 128 ? most : 128, wide, "threads of a block", knobs->block[0], &knobs->params);
+    else if (!knobs->block[0][0]) add_launch_knob(source, ones, 32, most, knobs->most_threads ? most : 256, "threads of a block", knobs->block[0], &knobs->params);
+    if (has_rows && !knobs->block[1][0]) add_launch_knob(source, rows, 1, most < 16 ? most : 16, most / wide < 4 ? most / wide : 4, "rows of threads", knobs->block[1], &knobs->params);
     if (kernel->has_planes && !knobs->block[2][0]) snprintf(knobs->block[2], sizeof knobs->block[2], "1");
     if (kernel->has_planes && !knobs->block[1][0]) snprintf(knobs->block[1], sizeof knobs->block[1], "1");
     if (!knobs->block[1][0]) knobs->block[2][0] = '\0';
+}
+
+/* Whether threads have rows: it is asked for them, in the kernel or in what it may call. Of blocks that have rows alone they need none. */
+static bool has_thread_rows(const char *text, const mt_signature *kernel)
+{
+    return kernel->has_rows && strstr(text, "threadIdx.y");
 }
 
 mt_status mt_new_knobs_find(const char *source, const char *others, const mt_signature *kernel, mt_new_knobs *knobs, mt_error *err)
@@ -179,11 +222,13 @@ mt_status mt_new_knobs_find(const char *source, const char *others, const mt_sig
     mt_status st = mt_open_macros_read(source, others, &macros, err);
     for (size_t i = 0; i < macros.count && st == MT_OK; i++) add_knob(knobs, "", &macros.items[i], has_shared);
     for (size_t i = 0; i < kernel->take_count && st == MT_OK; i++) add_take(knobs, kernel, &kernel->takes[i], has_shared);
-    char *code = st == MT_OK ? mt_code_uncommented(source) : NULL, *other_code = code ? mt_code_uncommented(others) : NULL;
+    char *code = st == MT_OK ? mt_signature_source_of(source, kernel->name) : NULL, *other_code = code ? mt_code_uncommented(others) : NULL;
     mt_strbuf text = {0};
     mt_strbuf_addf(&text, "%s\n%s", code ? code : "", other_code ? other_code : "");
+    bool has_rows = has_thread_rows(mt_strbuf_text(&text), kernel);
     if (st == MT_OK) add_steps(mt_strbuf_text(&text), kernel, knobs);
-    if (st == MT_OK) add_block(source, kernel, knobs);
+    if (st == MT_OK) add_bounds(mt_strbuf_text(&text), kernel, has_rows, knobs);
+    if (st == MT_OK) add_block(source, kernel, has_rows, knobs);
     if (st == MT_OK && (!other_code || text.failed)) st = mt_no_memory("new", err);
     mt_strbuf_free(&text);
     MT_FREE_EACH(code, other_code);

@@ -111,8 +111,17 @@ static mt_status add_field(const char *source, const mt_code_word *base, size_t 
     return MT_OK;
 }
 
+/* `sign` stands where no field has one, behind `name`. */
+static void explain(mt_code_word sign, mt_code_word name, mt_strbuf *why)
+{
+    bool is_access = mt_code_is(name, "public") || mt_code_is(name, "private") || mt_code_is(name, "protected");
+    const char *what = *sign.at == '(' ? "(…) is a function" : *sign.at == '<' ? "<…> is a template" : *sign.at == ':' && is_access ? " fields are a class's" : *sign.at == ':' ? " is a bit field" : " is no plain field";
+    if (why && *sign.at == '{') mt_strbuf_add(why, "a struct or union is declared in it");
+    else if (why) mt_strbuf_addf(why, "%.*s%s", (int)name.length, name.at, what);
+}
+
 /* "const float *x, *y;": *at stands at its beginning and comes behind its end. *is_plain: it is nothing but fields. */
-static mt_status read_declaration(const char *source, const char **at, mt_signature *fields, bool *is_plain, mt_error *err)
+static mt_status read_declaration(const char *source, const char **at, mt_signature *fields, bool *is_plain, mt_strbuf *why, mt_error *err)
 {
     mt_code_word base[MOST_WORDS], word, name = {0};
     size_t base_count = 0;
@@ -134,7 +143,7 @@ static mt_status read_declaration(const char *source, const char **at, mt_signat
             mt_code_skip(at, '[', ']');
         } else if (*word.at == '*') {
             pointers++;
-        } else if (mt_code_is(word, "const") || mt_code_is(word, "struct") || strncmp(word.at, "__restrict", 10) == 0) {
+        } else if (mt_code_is(word, "const") || mt_code_is(word, "struct") || mt_code_is(word, "enum") || strncmp(word.at, "__restrict", 10) == 0) {
             is_const = is_const || (mt_code_is(word, "const") && !pointers);
         } else if (mt_code_is_name(word)) {
             if (is_first && name.length && base_count < MOST_WORDS) base[base_count++] = name;
@@ -142,13 +151,14 @@ static mt_status read_declaration(const char *source, const char **at, mt_signat
             behind = *at;
         } else {
             *is_plain = false;
+            explain(word, name, why);
         }
     }
     *is_plain = *is_plain && word.length;
     return st;
 }
 
-mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fields, mt_error *err)
+mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fields, mt_strbuf *why, mt_error *err)
 {
     mt_status st = MT_OK;
     char *code = mt_code_bare(source), *uncommented = mt_code_uncommented(source);
@@ -162,15 +172,40 @@ mt_status mt_fields_read(const char *source, const char *type, mt_signatures *fi
     const char *at = st == MT_OK ? find_body(source, &from, type, &how) : NULL;
     rest = from;
     if (at) is_plain = how.is_known && !find_body(source, &rest, type, &ignored) && !has_directives(uncommented, code, at, from);
+    if (at && !is_plain && why) mt_strbuf_add(why, "the source has several of that name, or conditions in it, or says more of how it lies than an alignment");
     if (at && !how.pack) how.pack = find_pack(uncommented, (size_t)(at - code));
     if (at && is_plain && !(all = MT_APPEND(fields->items, fields->count, fields->capacity))) st = mt_no_memory("fields", err);
     if (all) *all = (mt_signature){.name = mt_strdup(type), .align = how.align, .pack = how.pack};
     for (const char *look = at; all && st == MT_OK && is_plain; look = at) {
         if (mt_code_is(mt_code_next(&look), "}")) break;
-        st = read_declaration(source, &at, all, &is_plain, err);
+        st = read_declaration(source, &at, all, &is_plain, why, err);
     }
     if (all && (!is_plain || !all->parameter_count)) mt_signatures_free(fields);
     mt_free(code);
     mt_free(uncommented);
     return st;
+}
+
+const char *mt_enum_dtype(const char *source, const char *type)
+{
+    const char *within = strrchr(type, ':'), *dtype = NULL;
+    char *code = mt_code_bare(source);
+    if (within) type = within + 1;
+    for (const char *at = code; at && !dtype;) {
+        mt_code_word word = mt_code_next(&at), name;
+        if (!word.length) break;
+        if (!mt_code_is(word, "enum")) continue;
+        name = mt_code_next(&at);
+        if (mt_code_is(name, "class") || mt_code_is(name, "struct")) name = mt_code_next(&at);
+        const char *look = at;
+        bool has_type = mt_code_is(name, type) && mt_code_is(mt_code_next(&look), ":");
+        mt_strbuf base = {0};
+        while (has_type && (word = mt_code_next(&look)).length && !strchr("{;", *word.at))
+            if (!mt_code_is(word, "std") && *word.at != ':') mt_strbuf_addf(&base, "%s%.*s", base.length ? " " : "", (int)word.length, word.at);
+        int lanes;
+        if (mt_code_is(name, type)) dtype = has_type ? mt_signature_dtype(mt_strbuf_text(&base), &lanes) : "i32";
+        mt_strbuf_free(&base);
+    }
+    mt_free(code);
+    return dtype;
 }

@@ -1,10 +1,10 @@
 #include "tuner/space/signature/signature.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/signature/signature_internal.h"
 #include "tuner/space/signature/signature_code.h"
 
 enum { DEEPEST = 64 }; /* open brackets, outside of functions */
@@ -18,6 +18,7 @@ typedef struct reader {
     mt_code_path path;     /* the open namespaces */
     bool is_c, is_template; /* said in front of the declaration at hand */
     const char *takes;      /* behind the bracket of its template; NULL: none */
+    const char *bounds;     /* behind the bracket of its __launch_bounds__; NULL: none */
     mt_signatures *all;
 } reader;
 
@@ -44,8 +45,8 @@ const char *mt_signature_dtype(const char *type, int *lanes)
         {"float", "f32", 1}, {"float2", "f32", 2}, {"float3", "f32", 3}, {"float4", "f32", 4}, {"double", "f64", 1}, {"double2", "f64", 2}, {"__half", "f16", 1}, {"half", "f16", 1}, {"__half2", "f16", 2}, {"half2", "f16", 2},
         {"__nv_bfloat16", "bf16", 1}, {"nv_bfloat16", "bf16", 1}, {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"bool", "u8", 1}, {"__nv_fp8_e4m3", "f8e4m3", 1}, {"__nv_fp8x2_e4m3", "f8e4m3", 2}, {"__nv_fp8x4_e4m3", "f8e4m3", 4}, {"__nv_fp8_e5m2", "f8e5m2", 1}, {"__nv_fp8x2_e5m2", "f8e5m2", 2},
         {"__nv_fp8x4_e5m2", "f8e5m2", 4}, {"char", "i8", 1}, {"signed char", "i8", 1}, {"int8_t", "i8", 1},
-        {"unsigned char", "u8", 1}, {"uint8_t", "u8", 1}, {"uchar4", "u8", 4}, {"short", "i16", 1}, {"int16_t", "i16", 1}, {"unsigned short", "u16", 1}, {"uint16_t", "u16", 1}, {"int", "i32", 1}, {"int32_t", "i32", 1}, {"int2", "i32", 2}, {"int4", "i32", 4},
-        {"unsigned int", "u32", 1}, {"unsigned", "u32", 1}, {"uint32_t", "u32", 1}, {"uint2", "u32", 2}, {"uint4", "u32", 4}, {"long", "i64", 1}, {"long long", "i64", 1}, {"int64_t", "i64", 1},
+        {"unsigned char", "u8", 1}, {"uint8_t", "u8", 1}, {"uchar4", "u8", 4}, {"short", "i16", 1}, {"int16_t", "i16", 1}, {"unsigned short", "u16", 1}, {"uint16_t", "u16", 1}, {"int", "i32", 1}, {"int32_t", "i32", 1}, {"int2", "i32", 2}, {"int3", "i32", 3}, {"int4", "i32", 4},
+        {"unsigned int", "u32", 1}, {"unsigned", "u32", 1}, {"uint32_t", "u32", 1}, {"uint2", "u32", 2}, {"uint3", "u32", 3}, {"dim3", "u32", 3}, {"uint4", "u32", 4}, {"long", "i64", 1}, {"long long", "i64", 1}, {"int64_t", "i64", 1},
         {"unsigned long", "u64", 1}, {"unsigned long long", "u64", 1}, {"uint64_t", "u64", 1}, {"size_t", "u64", 1},
     };
     *lanes = 1;
@@ -96,7 +97,7 @@ static char *find_alias(const reader *r, const char *name)
 
 static bool is_dropped(mt_code_word word)
 {
-    static const char *const words[] = {"__restrict__", "__restrict", "restrict", "volatile", "__grid_constant__", "struct", "register"};
+    static const char *const words[] = {"__restrict__", "__restrict", "restrict", "volatile", "__grid_constant__", "struct", "enum", "register"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (mt_code_is(word, words[i])) return true;
     return false;
@@ -182,132 +183,6 @@ static mt_status read_parameters(const reader *r, const char *at, const char *en
     return st;
 }
 
-/* ---- what the body does ---- */
-
-/* Whether the words before `name` are `atomicAdd(` or `atomicAdd(&`. */
-static bool is_atomic(const mt_code_word before[3])
-{
-    mt_code_word function = mt_code_is(before[0], "&") ? before[2] : before[1];
-    return mt_code_is(mt_code_is(before[0], "&") ? before[1] : before[0], "(") && function.length > 6 && strncmp(function.at, "atomic", 6) == 0;
-}
-
-/* Behind `name`: an element that is only assigned to, `name[…] = …`, counts as written alone; all else as read and, where it is not const, maybe written. */
-static void note_use(const char *at, bool is_star, mt_parameter *parameter)
-{
-    mt_code_word word = mt_code_next(&at);
-    bool has_index = *word.at == '[';
-    while (*word.at == '[') {
-        mt_code_skip(&at, '[', ']');
-        word = mt_code_next(&at);
-    }
-    while (*word.at == '.') { /* an element's field */
-        mt_code_next(&at);
-        word = mt_code_next(&at);
-    }
-    bool is_element = has_index || is_star, assigns = *word.at == '=' && *at != '=';
-    if (is_element && assigns) parameter->is_written = true;
-    else if (is_element && !(strchr("+-*/|&^%<>", *word.at) && word.length && (*at == '=' || *at == *word.at))) parameter->is_read = true;
-    else parameter->is_read = parameter->is_written = true; /* a += b; a++; or it is handed on */
-}
-
-static void note_word(const char *at, const mt_code_word before[3], mt_code_word word, mt_signature *signature, bool *is_more)
-{
-    for (size_t i = 0; mt_code_is_name(word) && !mt_code_is(before[0], ".") && i < signature->parameter_count; i++) {
-        mt_parameter *parameter = &signature->parameters[i];
-        if (!parameter->pointers || !mt_code_is(word, parameter->name)) continue;
-        if (is_atomic(before)) {
-            parameter->is_added = parameter->is_read = parameter->is_written = true;
-            continue;
-        }
-        is_more[i] = true;
-        note_use(at, mt_code_is(before[0], "*"), parameter);
-        if (mt_code_is(before[0], "&")) parameter->is_read = parameter->is_written = true;
-    }
-}
-
-/* Behind `extern __shared__`: the type of an element. */
-static int element_bytes(const char *at)
-{
-    mt_strbuf type = {0};
-    mt_code_word word, name = {0};
-    int lanes;
-    while ((word = mt_code_next(&at)).length && !strchr("[;", *word.at)) {
-        if (strncmp(word.at, "__align__", 9) == 0 || mt_code_is(word, "alignas") || *word.at == '(') {
-            if (*word.at == '(') mt_code_skip(&at, '(', ')');
-            continue;
-        }
-        if (name.length) mt_strbuf_addf(&type, "%s%.*s", type.length ? " " : "", (int)name.length, name.at);
-        name = word;
-    }
-    const char *known = mt_signature_dtype(mt_strbuf_text(&type), &lanes);
-    mt_strbuf_free(&type);
-    return known ? atoi(known + strcspn(known, "0123456789")) / 8 * lanes : 0; /* f32 has 32 bits */
-}
-
-/* `word` of `blockIdx.x * TILE + threadIdx.x`, whatever stands first; `at` stands behind it. */
-static mt_status note_step(const char *at, const mt_code_word before[4], mt_code_word word, mt_signature *signature, mt_error *err)
-{
-    static const char *const threads[] = {"x", "y", "z"}; /* of threadIdx.x + blockIdx.x * TILE */
-    bool is_axis = mt_code_is(before[0], ".") && mt_code_is(before[1], "blockIdx") && word.length == 1 && *word.at >= 'x' && *word.at <= 'z';
-    const char *look = at;
-    bool is_first = mt_code_is(mt_code_next(&look), "*"), is_second = mt_code_is(before[2], "*");
-    if (!is_axis || is_first == is_second) return MT_OK;
-    mt_code_word step = is_first ? mt_code_next(&look) : before[3], next = {"", 0};
-    if (mt_code_is(step, "(")) step = mt_code_next(&look);
-    if (!is_first) look = at;
-    while (mt_code_is(next = mt_code_next(&look), ")")) {}
-    bool adds_thread = (mt_code_is(next, "+") && mt_code_is(mt_code_next(&look), "threadIdx")) || (mt_code_is(before[2], "+") && mt_code_is(before[3], threads[*word.at - 'x']));
-    char **place = &signature->steps[*word.at - 'x'];
-    if (*place || !adds_thread || !(mt_code_is_name(step) || (*step.at >= '0' && *step.at <= '9'))) return MT_OK;
-    return (*place = mt_strndup(step.at, step.length)) ? MT_OK : mt_no_memory("signature", err);
-}
-
-/* `word` of `i += TILE`, where `i` began as threadIdx.x: blocks have TILE threads. `at` stands behind it. */
-static mt_status note_stride(const char *at, const mt_code_word before[4], mt_code_word word, mt_code_word counter, mt_signature *signature, mt_error *err)
-{
-    bool adds = mt_code_is(before[0], "=") && mt_code_is(before[1], "+") && counter.length && counter.length == before[2].length && strncmp(counter.at, before[2].at, counter.length) == 0;
-    mt_code_word next = mt_code_next(&at);
-    bool is_all = mt_code_is(next, ")") || mt_code_is(next, ";");
-    if (!adds || !is_all || signature->steps[0] || !(mt_code_is_name(word) || (*word.at >= '0' && *word.at <= '9'))) return MT_OK;
-    return (signature->steps[0] = mt_strndup(word.at, word.length)) ? MT_OK : mt_no_memory("signature", err);
-}
-
-static mt_status read_body(const char *at, const char *end, mt_signature *signature, mt_error *err)
-{
-    mt_code_word before[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}}; /* the last one first */
-    mt_code_word counter = {"", 0}; /* of the loop that began at threadIdx.x */
-    mt_status st = MT_OK;
-    bool *is_more = mt_alloc(signature->parameter_count + 1, sizeof *is_more); /* than atomics */
-    if (!is_more) return mt_no_memory("signature", err);
-    for (mt_code_word word; st == MT_OK && (word = mt_code_next(&at)).length && word.at < end;) {
-        bool is_place = mt_code_is(before[0], ".") && (mt_code_is(before[1], "threadIdx") || mt_code_is(before[1], "blockIdx"));
-        signature->has_rows = signature->has_rows || (is_place && mt_code_is(word, "y"));
-        signature->has_planes = signature->has_planes || (is_place && mt_code_is(word, "z"));
-        bool is_dynamic = mt_code_is(before[0], "extern") && mt_code_is(word, "__shared__");
-        if (is_dynamic) signature->has_dynamic_smem = true, signature->dynamic_bytes = element_bytes(at);
-        signature->has_grid_barrier = signature->has_grid_barrier || mt_code_is(word, "this_grid");
-        signature->asks_block = signature->asks_block || mt_code_is(word, "blockDim");
-        st = note_step(at, before, word, signature, err);
-        if (st == MT_OK) st = note_stride(at, before, word, counter, signature, err);
-        if (is_place && mt_code_is(before[1], "threadIdx") && mt_code_is(word, "x") && mt_code_is(before[2], "=")) counter = before[3];
-        note_word(at, before, word, signature, is_more);
-        memmove(before + 1, before, 3 * sizeof *before);
-        before[0] = word;
-    }
-    for (size_t i = 0; i < 3 && signature->asks_block; i++) {
-        mt_free(signature->steps[i]);
-        signature->steps[i] = NULL;
-    }
-    for (size_t i = 0; i < signature->parameter_count; i++) {
-        mt_parameter *parameter = &signature->parameters[i];
-        parameter->is_added = parameter->is_added && !is_more[i];
-        if (parameter->is_const) parameter->is_read = true, parameter->is_written = false;
-        else if (!parameter->is_read && !parameter->is_written) parameter->is_read = parameter->is_written = true;
-    }
-    mt_free(is_more);
-    return st;
-}
-
 /* ---- declarations ---- */
 
 static bool is_attribute(mt_code_word word)
@@ -333,7 +208,7 @@ static void free_signature(mt_signature *signature)
         mt_free(signature->parameters[i].name);
         mt_free(signature->parameters[i].type);
     }
-    MT_FREE_EACH(signature->parameters, signature->name, signature->entry, signature->symbol, signature->steps[0], signature->steps[1], signature->steps[2]);
+    MT_FREE_EACH(signature->parameters, signature->name, signature->entry, signature->symbol, signature->bounds, signature->steps[0], signature->steps[1], signature->steps[2], signature->rows[0].factor, signature->rows[1].factor, signature->rows[2].factor);
 }
 
 static mt_status add(reader *r, mt_signature *signature, mt_error *err)
@@ -389,6 +264,16 @@ static mt_status read_takes(const char *at, mt_signature *signature, mt_error *e
     return st;
 }
 
+/* "256" of "__launch_bounds__(256, 2)": `at` stands behind the bracket. */
+static char *read_bounds(const char *at)
+{
+    const char *from = at;
+    int depth = 0;
+    mt_code_word word;
+    while ((word = mt_code_next(&at)).length && (depth || !strchr(",)", *word.at))) depth += (*word.at == '(') - (*word.at == ')');
+    return mt_strndup(from, (size_t)(word.at - from));
+}
+
 /* Behind `__global__`. Its name is what stands before the parameters' bracket. Only what has a body counts. */
 static mt_status read_kernel(reader *r, mt_error *err)
 {
@@ -397,7 +282,9 @@ static mt_status read_kernel(reader *r, mt_error *err)
     mt_code_word name = {0}, word;
     while ((word = mt_code_next(&r->at)).length && !strchr("({;}", *word.at)) {
         if (is_attribute(word)) {
+            bool is_bounds = mt_code_is(word, "__launch_bounds__");
             word = mt_code_next(&r->at);
+            if (is_bounds && *word.at == '(') r->bounds = r->at;
             if (*word.at == '(') mt_code_skip(&r->at, '(', ')');
         } else if (mt_code_is_name(word)) name = word;
     }
@@ -407,10 +294,11 @@ static mt_status read_kernel(reader *r, mt_error *err)
     if (!mt_code_is(mt_code_next(&behind), "{")) return MT_OK; /* a declaration, or under a condition the first of two heads of one body */
     r->at = behind;
     if (!(signature.name = mt_strndup(name.at, name.length))) return mt_no_memory("signature", err);
+    if (r->bounds && !(signature.bounds = read_bounds(r->bounds))) MT_TRY(mt_no_memory("signature", err));
     if (r->takes) MT_TRY(read_takes(r->takes, &signature, err));
     MT_TRY(read_parameters(r, from, to, &signature, err));
     const char *body = r->at;
-    MT_TRY(read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
+    MT_TRY(mt_signature_read_body(body, mt_code_skip(&r->at, '{', '}'), &signature, err));
     bool is_c = r->is_c || is_within(r, C_NAMES);
     mt_strbuf entry = {0};
     mt_strbuf_addf(&entry, "%s%s", is_c ? "" : mt_strbuf_text(&r->path.text), signature.name);
@@ -458,10 +346,21 @@ char *mt_signature_source_of(const char *source, const char *name)
     return code;
 }
 
+/* Whether the body takes a number of this type for an index, or an element of an array of such. */
+static bool is_index_type(const mt_signature *signature, const char *type)
+{
+    bool is_index = false;
+    for (size_t i = 0; i < signature->parameter_count; i++)
+        is_index = is_index || ((signature->parameters[i].is_index || signature->parameters[i].row_axes) && strcmp(signature->parameters[i].type, type) == 0);
+    return is_index;
+}
+
 const char *mt_signature_taken_type(const mt_signature *signature, const char *type)
 {
-    for (size_t i = 0; i < signature->take_count; i++)
-        if (signature->takes[i].is_type && strcmp(signature->takes[i].name, type) == 0) return signature->takes[i].standard ? signature->takes[i].standard : "float";
+    for (size_t i = 0; i < signature->take_count; i++) {
+        const mt_template_parameter *take = &signature->takes[i];
+        if (take->is_type && strcmp(take->name, type) == 0) return take->standard ? take->standard : is_index_type(signature, type) ? "int" : "float";
+    }
     return NULL;
 }
 
@@ -501,6 +400,12 @@ static void open_bracket(reader *r, scope kind)
     r->depth += r->depth < DEEPEST;
 }
 
+/* What was said in front of a declaration that is over. */
+static void forget(reader *r)
+{
+    r->is_c = r->is_template = false;
+    r->takes = r->bounds = NULL;
+}
 
 mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_error *err)
 {
@@ -513,11 +418,12 @@ mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_e
         mt_code_path_follow(&r.path, word, r.at);
         if (mt_code_is(word, "__global__")) {
             st = read_kernel(&r, err);
-            r.is_c = r.is_template = false;
-            r.takes = NULL;
+            forget(&r);
         } else if (mt_code_is(word, "\"C\"")) {
             r.is_c = true;
             next = C_NAMES;
+        } else if (mt_code_is(word, "__launch_bounds__")) {
+            if (mt_code_is(mt_code_next(&r.at), "(")) r.bounds = r.at;
         } else if (mt_code_is(word, "namespace")) {
             next = NAMED;
         } else if (mt_code_is(word, "template")) {
@@ -527,8 +433,7 @@ mt_status mt_signatures_read(const char *source, mt_signatures *signatures, mt_e
         } else if (strchr("{};", *word.at)) {
             if (*word.at == '{') open_bracket(&r, next);
             if (*word.at == '}' && r.depth) r.depth--;
-            r.is_c = r.is_template = false;
-            r.takes = NULL;
+            forget(&r);
             next = PLAIN;
         }
     }

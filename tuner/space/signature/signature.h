@@ -16,10 +16,16 @@ typedef struct mt_parameter {
     int lanes;            /* 4 for float4; else 1 */
     int pointers;         /* how many */
     int64_t elements;     /* of a struct's field: how many it is an array of, 1 if none, 0 if that can't be told */
+    bool is_enum;         /* of a number: a name that the source gives its values */
     bool is_alias;        /* a typedef or a macro names the type; under conditions there may be others */
     bool is_const;        /* what it points to */
     bool is_read, is_written; /* of a pointer: whether the body reads or writes elements; both where it can't be told */
     bool is_added;        /* all that the body does with it is atomicAdd, atomicMax and their kind */
+    unsigned row_axes;    /* of a number: bit 0 if the body multiplies blockIdx.x with it, 1 .y, 2 .z */
+    bool is_index;        /* the body takes elements for indices: x[column[j]]; of a number: takes it for a part of one */
+    int index_factor;     /* … times the parameter of this place, from 1: x[row[j] * width]; -1: times something else; 0: times nothing */
+    int extra;            /* the largest number that indices add to a name: 1 of start[row + 1] */
+    bool is_positive;     /* the body takes roots or logarithms of elements, or divides by them */
 } mt_parameter;
 
 /* What a template takes. */
@@ -43,6 +49,12 @@ typedef struct mt_signature {
     bool asks_block;       /* the body reads blockDim */
     bool has_grid_barrier; /* blocks wait for each other: this_grid() of cooperative groups */
     char *steps[3];        /* in which the body counts blockIdx.x, .y, .z: "TILE" of blockIdx.x * TILE; NULL: it does not, or by blockDim */
+    struct {
+        bool is_alone;     /* the body takes blockIdx.x (.y, .z) for an index without counting threads: a block for each row */
+        char *factor;      /* a constant in a row's length, "D" of blockIdx.y * n * D; NULL: none */
+        int bound;         /* the parameter that it is compared with, by its place; -1: none */
+    } rows[3];
+    char *bounds;          /* what __launch_bounds__ says of the threads of a block: "256"; NULL: nothing */
     int64_t align;         /* of a struct: the bytes that its declaration asks for; 0: as its fields do */
     int64_t pack;          /* of a packed struct: no field is aligned to more bytes; 0: it is none */
     mt_parameter *parameters; size_t parameter_count, parameter_capacity;
@@ -62,7 +74,7 @@ char *mt_signature_source_of(const char *source, const char *name);
 /* What search spaces call a type, "f32" of float4, with *lanes = 4; NULL: not one of them, *lanes = 1. */
 const char *mt_signature_dtype(const char *type, int *lanes);
 
-/* The type that a template is given at first: its default, or float. NULL: none of its parameters is a type called so. */
+/* The type that a template is given at first: its default, int where the body takes numbers of it for indices, or float. NULL: none of its parameters is a type called so. */
 const char *mt_signature_taken_type(const mt_signature *signature, const char *type);
 /* "(const float *, int)", as an entry has them to choose among overloads; is_taken: with the types that a template is given at first. */
 void mt_signature_add_parameters(const mt_signature *signature, bool is_taken, mt_strbuf *out);

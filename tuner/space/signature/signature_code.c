@@ -49,6 +49,20 @@ static bool is_dead(const char *directive)
     return mt_code_is(mt_code_next(&directive), "if") && mt_code_is(mt_code_next(&directive), "0") && (*(directive += strspn(directive, " \t\r")) == '\n' || strncmp(directive, "//", 2) == 0 || strncmp(directive, "/*", 2) == 0);
 }
 
+/* Behind R"name(…)name"; `at` stands at the first quote. */
+static const char *raw_end(const char *at)
+{
+    char end[24];
+    size_t length = strcspn(at + 1, "(");
+    if (length + sizeof ")\"" > sizeof end) return mt_text_literal_end(at);
+    end[0] = ')';
+    memcpy(end + 1, at + 1, length);
+    memcpy(end + 1 + length, "\"", 2);
+    const char *found = strstr(at, end);
+    return found ? found + strlen(end) : at + strlen(at);
+}
+
+/* Raw strings go, too: they may hold code. */
 static char *without(const char *source, bool directives)
 {
     char *code = mt_strdup(source);
@@ -56,10 +70,12 @@ static char *without(const char *source, bool directives)
     for (char *at = code; at && *at;) {
         char *end = at + 1;
         bool is_comment = *at == '/' && (at[1] == '/' || at[1] == '*');
+        bool is_raw = *at == '"' && at > code && at[-1] == 'R';
         if (is_comment) end = code + (comment_end(at) - code);
+        else if (is_raw) end = code + (raw_end(at) - code);
         else if (*at == '"' || *at == '\'') end = code + (mt_text_literal_end(at) - code);
         else if (*at == '#' && begins_line && (directives || is_dead(at))) end = code + ((is_dead(at) ? dead_end(directive_end(at)) : directive_end(at)) - code);
-        if (is_comment || (*at == '#' && begins_line && (directives || is_dead(at)))) blank(at, end);
+        if (is_comment || is_raw || (*at == '#' && begins_line && (directives || is_dead(at)))) blank(at, end);
         else if (*at == '\n') begins_line = true;
         else if (*at != ' ' && *at != '\t') begins_line = false;
         at = end;
