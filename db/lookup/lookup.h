@@ -251,6 +251,9 @@ typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } 
 typedef struct mt_lookup_row {
     const mt_lookup_variant *variant;
     double median_ns, low_ns, high_ns, norm_error, slowdown;
+    double most_error;                    /* the largest over the workloads that the row answers for; NAN = it is not known of all */
+    struct mt_lookup_row *slower;         /* of the shape's front: the next one, slower, with a smaller most_error; read with TUNELOOKUP_ERRORS alone */
+    uint32_t place;                       /* of such a row: among the extra rows, from 1 */
     int64_t created_unix_ms, measurement;
     const char *shape_name, *workload;
     const mt_lookup_text_row *toolchain;  /* text: architecture; numbers: NVRTC, driver */
@@ -381,6 +384,8 @@ tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_loo
 tunelookup_status mt_lookup_backing_missing(mt_lookup_loader *loader, int64_t measurement, int64_t subject);
 void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */
 
+tunelookup_status mt_lookup_hide_damaged(mt_lookup_loader *loader, struct sqlite3_stmt *answer); /* counts a row that is left out, and why: loader->backing.why. answer: the row of table answer at hand, or NULL */
+
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
 tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
 /* A variant in the arena of the answers; NULL = out of memory. */
@@ -425,6 +430,8 @@ typedef struct mt_lookup_predictor {
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
     const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
+    const double *most_error;        /* [variant_count]: the largest on the shapes with the plan's strings where it was right; NAN = there is none, or it is not known on one */
+    const uint32_t *error_shapes;    /* how many these are */
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
     uint8_t file;
@@ -443,11 +450,14 @@ typedef struct mt_lookup_default {
 typedef struct mt_lookup_decision {
     uint32_t row;                    /* index into the rows of the answers */
     uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
+    uint32_t error_shapes;           /* 0: norm_error is unknown, or of the asked shape */
     double slowdown, bound;          /* factors, NAN = unknown */
+    double norm_error;
 } mt_lookup_decision;
 typedef struct mt_lookup_cached {
     _Atomic uint32_t state;          /* as above */
     uint32_t hash;
+    double max_error;
     mt_lookup_decision decision;
     int64_t values[];
 } mt_lookup_cached;
@@ -461,6 +471,8 @@ typedef struct mt_lookup_trace {
 /* Fills the rule's features, curves, is_usable[variant_count], and the rank, from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
  * False = damaged, or no memory (lookup_rule.c). */
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor);
+/* most_error and error_shapes of the predictor, whose rule has its shapes and rows. errors: [shape_count][variant_count], looked at where there is a row. False = no memory. */
+bool mt_lookup_errors_settle(mt_lookup_loader *loader, const size_t *names, const double *errors, mt_lookup_predictor *predictor);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
@@ -473,10 +485,10 @@ tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
 uint32_t mt_lookup_default_row(const mt_lookup_answers *answers, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
 /* Whether the variant may run for these values; *why as mt_lookup_env_refusal. */
 bool mt_lookup_may_run(const mt_lookup_answers *answers, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
-/* Asks one predictor after the other, then the default. */
-void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
+/* Asks one predictor after the other, then the default. max_error: INFINITY, or the bound on the error, which the default can't keep. */
+void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, double max_error, const mt_lookup_trace *trace, mt_lookup_decision *decision);
 /* The same through the cache. */
-void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decision);
+void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, double max_error, mt_lookup_decision *decision);
 /* The offers for these values of the first predictor that has any, best first, whether the default is expected to be faster or not; returns how many. */
 size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 

@@ -42,6 +42,7 @@ typedef struct mt_portfolio_time {
     int64_t variant, measurement;
     mt_outcome_kind kind;
     double median_ns;               /* NAN unless ok or censored */
+    double norm_error;              /* NAN = not known */
 } mt_portfolio_time;
 typedef mt_status (*mt_query_portfolio_time_callback)(void *context, const mt_portfolio_time *row, mt_error *err);
 /* Rows that say that other expressions than the stored ones excluded the variant, or that its compiler was killed, are passed over, but not a recording's: what it lacks is excluded for good. So are
