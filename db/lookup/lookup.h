@@ -251,9 +251,6 @@ typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } 
 typedef struct mt_lookup_row {
     const mt_lookup_variant *variant;
     double median_ns, low_ns, high_ns, norm_error, slowdown;
-    double most_error;                    /* the largest over the workloads that the row answers for; NAN = it is not known of all */
-    struct mt_lookup_row *slower;         /* of the shape's front: the next one, slower, with a smaller most_error; read with TUNELOOKUP_ERRORS alone */
-    uint32_t place;                       /* of such a row: among the extra rows, from 1 */
     int64_t created_unix_ms, measurement;
     const char *shape_name, *workload;
     const mt_lookup_text_row *toolchain;  /* text: architecture; numbers: NVRTC, driver */
@@ -270,6 +267,9 @@ typedef struct mt_lookup_row {
     uint32_t rank;                        /* lower wins; equal: another workload of the same shape */
     struct mt_lookup_row *next;           /* while loading: the next row of equal rank for the shape */
     int64_t subject;
+    double most_error;                    /* the largest over the workloads that the row answers for; NAN = it is not known of all */
+    struct mt_lookup_row *slower;         /* of the shape's front, with TUNELOOKUP_ERRORS: the next one, slower, with a smaller most_error */
+    uint32_t place;                       /* of such a row: among the extra rows, from 1 */
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
@@ -384,8 +384,6 @@ tunelookup_status mt_lookup_backing_check(mt_lookup_loader *loader, const mt_loo
 tunelookup_status mt_lookup_backing_missing(mt_lookup_loader *loader, int64_t measurement, int64_t subject);
 void mt_lookup_backing_end(mt_lookup_loader *loader); /* of the file at hand */
 
-tunelookup_status mt_lookup_hide_damaged(mt_lookup_loader *loader, struct sqlite3_stmt *answer); /* counts a row that is left out, and why: loader->backing.why. answer: the row of table answer at hand, or NULL */
-
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
 tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
 /* A variant in the arena of the answers; NULL = out of memory. */
@@ -451,13 +449,11 @@ typedef struct mt_lookup_decision {
     uint32_t row;                    /* index into the rows of the answers */
     uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
     uint32_t error_shapes;           /* 0: norm_error is unknown, or of the asked shape */
-    double slowdown, bound;          /* factors, NAN = unknown */
-    double norm_error;
+    double slowdown, bound;          /* factors, NAN = unknown, as is */ double norm_error;
 } mt_lookup_decision;
 typedef struct mt_lookup_cached {
     _Atomic uint32_t state;          /* as above */
-    uint32_t hash;
-    double max_error;
+    uint32_t hash; double max_error;
     mt_lookup_decision decision;
     int64_t values[];
 } mt_lookup_cached;
@@ -471,8 +467,6 @@ typedef struct mt_lookup_trace {
 /* Fills the rule's features, curves, is_usable[variant_count], and the rank, from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
  * False = damaged, or no memory (lookup_rule.c). */
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor);
-/* most_error and error_shapes of the predictor, whose rule has its shapes and rows. errors: [shape_count][variant_count], looked at where there is a row. False = no memory. */
-bool mt_lookup_errors_settle(mt_lookup_loader *loader, const size_t *names, const double *errors, mt_lookup_predictor *predictor);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);

@@ -1,5 +1,6 @@
 /* Portfolios of a file → predictors of a plan's answers. Up to 256 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
 #include "db/lookup/lookup_cost.h"
+#include "db/lookup/lookup_front.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -1,7 +1,7 @@
 /* The front of time and error of a shape: what tunelookup_find_within answers from besides the winner.
  *
- * A subject's front is what MT_FRONT_OF says. Of a shape with several workloads those on the front of one of them are looked at, and the winners; each counts by its largest error and its worst slowdown over all
- * workloads, and has to be validated on all. */
+ * Variants that are not safe to be handed out take no part. Of a shape with several workloads those on the front of one of them are looked at, and the winners; each counts by its largest error and its worst
+ * slowdown over all workloads, and has to be validated on all. */
 #include "db/lookup/lookup_front.h"
 
 #include <math.h>
@@ -14,9 +14,10 @@
 #include "db/front_rows.h"
 #include "db/row_sqlite.h"
 
+static const char times_sql[] = "SELECT id, variant_id, norm_error FROM " MT_WITH_ERROR("subject_id = ?1") "ORDER BY median_ns, norm_error, variant_id";
 enum { ID, VARIANT, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, TOOLCHAIN, CUBIN, CARVEOUTS };
-static const char front_sql[] = "SELECT m.id, m.variant_id, m.median_ns, m.low_ns, m.high_ns, m.norm_error, m.created_unix_ms, m.toolchain_id, m.cubin_hash, " MT_CARVEOUTS
-                                " FROM (" MT_FRONT_OF("subject_id = ?1") ") f JOIN measurement m ON m.id = f.id ORDER BY m.median_ns, m.norm_error, m.variant_id";
+static const char row_sql[] = "SELECT m.id, m.variant_id, m.median_ns, m.low_ns, m.high_ns, m.norm_error, m.created_unix_ms, m.toolchain_id, m.cubin_hash, " MT_CARVEOUTS " FROM measurement m WHERE m.id = ?1";
+static const char subject_sql[] = "SELECT CASE WHEN outcome = 'ok' THEN median_ns END, norm_error, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement");
 static const mt_row_column_id column_rules[] = { [VARIANT] = MT_ROW_measurement_variant_id, [MEDIAN] = MT_ROW_measurement_median_ns, [LOW] = MT_ROW_measurement_low_ns, [HIGH] = MT_ROW_measurement_high_ns,
     [NORM_ERROR] = MT_ROW_measurement_norm_error, [CREATED] = MT_ROW_measurement_created_unix_ms, [TOOLCHAIN] = MT_ROW_measurement_toolchain_id, [CUBIN] = MT_ROW_measurement_cubin_hash };
 
@@ -46,14 +47,11 @@ static figures worse(figures a, figures b)
     return (figures){ mt_rule_worse(a.slowdown, b.slowdown), mt_rule_worse(a.error, b.error) };
 }
 
-static tunelookup_status over_workloads(mt_lookup_loader *loader, mt_lookup_front_reader *reader, const mt_lookup_row *head, const mt_lookup_row *row, figures *out)
+static figures over_workloads(mt_lookup_front_reader *reader, const mt_lookup_row *head, const mt_lookup_row *row)
 {
-    static const char sql[] = "SELECT CASE WHEN outcome = 'ok' THEN median_ns END, norm_error, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement");
-    *out = (figures){ row->slowdown, row->norm_error };
-    if (!head->next) return TUNELOOKUP_OK;
-    if (!reader->on_subject && sqlite3_prepare_v2(loader->db, sql, -1, &reader->on_subject, NULL) != SQLITE_OK) return sqlite_fail(loader);
-    for (const mt_lookup_row *other = head; other; other = other->next) *out = worse(*out, on_subject(reader->on_subject, other, row->variant->id));
-    return TUNELOOKUP_OK;
+    figures worst = { row->slowdown, row->norm_error };
+    for (const mt_lookup_row *other = head->next ? head : NULL; other; other = other->next) worst = worse(worst, on_subject(reader->on_subject, other, row->variant->id));
+    return worst;
 }
 
 /* ---- one row ---- */
@@ -102,9 +100,7 @@ static tunelookup_status make_row(mt_lookup_loader *loader, sqlite3_stmt *statem
     if (cubin && strlen(cubin) == MT_LOOKUP_KEY_SIZE - 1) memcpy(row->cubin, cubin, MT_LOOKUP_KEY_SIZE);
     mt_carveouts_read(carveouts ? carveouts : "", row->carveouts);
     memcpy(row->values, beside->values, bytes);
-    tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &row->variant);
-    if (st == TUNELOOKUP_OK) row->is_unsafe = mt_lookup_unsafe_on(answers, row->variant->text, row->values) != NULL;
-    return st;
+    return mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &row->variant);
 }
 
 /* ---- the front ---- */
@@ -121,27 +117,45 @@ static void place(mt_lookup_row **front, mt_lookup_row *row)
     while (row->slower && row->slower->most_error >= row->most_error) row->slower = row->slower->slower;
 }
 
-/* The rows of one subject's front. */
+/* The measurement, where it is sound and its variant was validated on all workloads. */
+static tunelookup_status add_row(mt_lookup_loader *loader, mt_lookup_front_reader *reader, const mt_lookup_row *head, const mt_lookup_row *beside, int64_t measurement, mt_lookup_row **front)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_row *row;
+    sqlite3_bind_int64(reader->row, 1, measurement);
+    if (sqlite3_step(reader->row) != SQLITE_ROW) LOOKUP_LEAVE(sqlite_fail(loader));
+    check(loader, reader->row);
+    if (*loader->backing.why) LOOKUP_LEAVE(mt_lookup_hide_damaged(loader, NULL));
+    LOOKUP_TRY(make_row(loader, reader->row, beside, &row));
+    figures worst = over_workloads(reader, head, row);
+    row->slowdown = worst.slowdown;
+    row->most_error = worst.error;
+    if (!isnan(worst.slowdown) && !isnan(worst.error)) place(front, row);
+done:
+    sqlite3_reset(reader->row);
+    return st;
+}
+
+/* The rows of one subject's front that have a smaller error than its winner, `beside`; and where there are several workloads the winner. */
 static tunelookup_status add_front(mt_lookup_loader *loader, mt_lookup_front_reader *reader, const mt_lookup_row *head, const mt_lookup_row *beside, mt_lookup_row **front)
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    int code = sqlite3_bind_int64(reader->front, 1, beside->subject);
-    while (code == SQLITE_OK && (code = sqlite3_step(reader->front)) == SQLITE_ROW) {
-        mt_lookup_row *row;
-        figures worst;
+    double least = isnan(beside->norm_error) ? INFINITY : beside->norm_error;
+    int code = sqlite3_bind_int64(reader->times, 1, beside->subject);
+    while (code == SQLITE_OK && (code = sqlite3_step(reader->times)) == SQLITE_ROW) {
+        const mt_lookup_variant *variant;
+        double error = sqlite3_column_double(reader->times, 2);
         code = SQLITE_OK;
-        check(loader, reader->front);
-        if (*loader->backing.why) LOOKUP_TRY(mt_lookup_hide_damaged(loader, NULL));
-        if (*loader->backing.why) continue;
-        LOOKUP_TRY(make_row(loader, reader->front, beside, &row));
-        LOOKUP_TRY(over_workloads(loader, reader, head, row, &worst));
-        row->slowdown = worst.slowdown;
-        row->most_error = worst.error;
-        if (!row->variant->problem && !row->is_unsafe && !isnan(worst.slowdown) && !isnan(worst.error)) place(front, row);
+        bool is_winner = head->next && sqlite3_column_int64(reader->times, 1) == beside->variant->id;
+        if (!(error < least) && !is_winner) continue;
+        LOOKUP_TRY(mt_lookup_variant_get(loader, sqlite3_column_int64(reader->times, 1), &variant));
+        if (variant->problem || mt_lookup_unsafe_on(loader->answers, variant->text, beside->values)) continue;
+        LOOKUP_TRY(add_row(loader, reader, head, beside, sqlite3_column_int64(reader->times, 0), front));
+        if (error < least && !*loader->backing.why) least = error;
     }
     if (code != SQLITE_DONE) st = sqlite_fail(loader);
 done:
-    sqlite3_reset(reader->front);
+    sqlite3_reset(reader->times);
     return st;
 }
 
@@ -155,14 +169,18 @@ static void list(mt_lookup_loader *loader, mt_lookup_row *winner)
     }
 }
 
+static bool prepare(mt_lookup_loader *loader, mt_lookup_front_reader *reader)
+{
+    return reader->on_subject || (sqlite3_prepare_v2(loader->db, times_sql, -1, &reader->times, NULL) == SQLITE_OK && sqlite3_prepare_v2(loader->db, row_sql, -1, &reader->row, NULL) == SQLITE_OK
+                                  && sqlite3_prepare_v2(loader->db, subject_sql, -1, &reader->on_subject, NULL) == SQLITE_OK);
+}
+
 tunelookup_status mt_lookup_front_read(mt_lookup_loader *loader, mt_lookup_front_reader *reader, const mt_lookup_row *head, mt_lookup_row *winner)
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    figures worst;
-    if (!reader->front && sqlite3_prepare_v2(loader->db, front_sql, -1, &reader->front, NULL) != SQLITE_OK) return sqlite_fail(loader);
+    if (!prepare(loader, reader)) return sqlite_fail(loader);
     for (const mt_lookup_row *beside = head; beside; beside = beside->next) LOOKUP_TRY(add_front(loader, reader, head, beside, &winner->slower));
-    LOOKUP_TRY(over_workloads(loader, reader, head, winner, &worst));
-    winner->most_error = worst.error;
+    winner->most_error = over_workloads(reader, head, winner).error;
     list(loader, winner);
 done:
     return st;
@@ -170,6 +188,7 @@ done:
 
 void mt_lookup_front_end(mt_lookup_front_reader *reader)
 {
-    sqlite3_finalize(reader->front);
+    sqlite3_finalize(reader->times);
+    sqlite3_finalize(reader->row);
     sqlite3_finalize(reader->on_subject);
 }

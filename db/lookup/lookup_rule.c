@@ -1,5 +1,5 @@
 /* portfolio.rule_json → mt_rule. Everything comes from a file and is checked here; what does not fit makes the whole portfolio useless, which is no error. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_front.h"
 
 #include <math.h>
 #include <string.h>

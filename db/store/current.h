@@ -11,9 +11,6 @@
 /* Table measurement as m beside current_result c. The file may be a stranger's: a row that holds the number of another variant's measurement names none. */
 #define MT_JOIN_CURRENT(id) "JOIN measurement m ON m.id = " id " AND m.subject_id = c.subject_id AND m.variant_id = c.variant_id "
 
-/* Rows `w`, older than `m`, by which the code of its variant is wrong all the same. */
-#define MT_WRONG_BEFORE(m) \
-    "FROM measurement w WHERE w.subject_id = " m ".subject_id AND w.variant_id = " m ".variant_id AND w.id < " m ".id AND " MT_IS_WRONG("w") " AND NOT ifnull(" MT_TAKES_BACK(m, "w") ", 0)"
 /* For MT_JOIN_CURRENT: the row that says of a variant alone what all of its rows say. */
 #define MT_TELLING \
     "ifnull((SELECT (SELECT max(w.id) " MT_WRONG_BEFORE("n") ") FROM measurement n WHERE n.id = c.measurement_id AND n.outcome = 'ok'), ifnull(c.measurement_id, c.newest_id))"
