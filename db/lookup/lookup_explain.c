@@ -148,7 +148,7 @@ static void add_within(text *to, const tunelookup_result *result)
     char shapes[64] = "the only tuned shape";
     if (isinf(result->max_error_)) return;
     if (result->error_shapes > 1) snprintf(shapes, sizeof shapes, "each of %d tuned shapes", (int)result->error_shapes);
-    if (!result->error_shapes) add(to, "within:   the fastest of which an error of at most %.3g is known for this shape: %.3g\n", result->max_error_, result->norm_error);
+    if (!result->error_shapes) add(to, "within:   the fastest variant that is known to have an error of at most %.3g on this shape; its error is %.3g\n", result->max_error_, result->norm_error);
     else add(to, "within:   its error was at most %.3g on %s with this shape's strings on which it was validated; the bound is %.3g. On a shape like these it is greater in one of %d cases\n",
              result->norm_error, shapes, result->max_error_, (int)result->error_shapes + 1);
 }

@@ -80,7 +80,7 @@ START_TEST(test_exact)
     ck_lookup(tunelookup_launch(&r, 0, &launch));
     ck_lookup(tunelookup_param(&r, "B", &b));
     ck_assert(launch.block[0] == 32 && b == 32);
-    ck_says(&r, "within:   the fastest of which an error of at most 0.0002 is known for this shape: 0.0002");
+    ck_says(&r, "within:   the fastest variant that is known to have an error of at most 0.0002 on this shape; its error is 0.0002");
     ck_assert_int_eq(ask(plan, 64, 1.9e-4, &r), TUNELOOKUP_ERR_NOT_WITHIN);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
     ck_says(&r, "no variant that was measured for this GPU and shape has an error of at most 0.00019; the least is 0.0002");

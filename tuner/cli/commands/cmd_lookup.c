@@ -82,7 +82,7 @@ static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, 
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
     if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
     bool has_recorded = !asked->is_recorded && recorded_rows_answer(values, asked);
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no known variant %s on this GPU with this shape%s%.*s%s", values->max_error.is_given ? "that is known to be within --max-error may run" : "may run", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no %s on this GPU with this shape%s%.*s%s", values->max_error.is_given ? "variant is known to be within --max-error" : "known variant may run", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
         has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }
 
