@@ -25,6 +25,7 @@ static const char gather_sql[] =
     "DELETE FROM main.intent; DELETE FROM main.anchor; DELETE FROM main.pruned; DELETE FROM main.metric; DELETE FROM main.library_comparison; "
     "DELETE FROM main.answer WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.best WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
+    "DELETE FROM main.error_limit WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.landmark WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.measurement WHERE variant_id NOT IN (SELECT id FROM pack_variant); "
     "DELETE FROM main.strike WHERE variant_id NOT IN (SELECT id FROM pack_variant); "

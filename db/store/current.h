@@ -14,9 +14,11 @@
 /* For MT_JOIN_CURRENT: the row that says of a variant alone what all of its rows say. */
 #define MT_TELLING \
     "ifnull((SELECT (SELECT max(w.id) " MT_WRONG_BEFORE("n") ") FROM measurement n WHERE n.id = c.measurement_id AND n.outcome = 'ok'), ifnull(c.measurement_id, c.newest_id))"
-/* A subject's variants whose current results are OK, and whose code was never wrong there. */
+/* Whether row `m` has an error that its subject's winner may have. */
+#define MT_IS_WITHIN_LIMIT(m) "ifnull(" m ".norm_error, 9e999) <= ifnull((SELECT l.max_error FROM error_limit l WHERE l.subject_id = " m ".subject_id), 9e999)"
+/* A subject's variants whose current results are OK and within the limit of errors, and whose code was never wrong there. */
 #define MT_WITH_GOOD(subject) \
-    "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = " subject " AND m.outcome = 'ok' AND m.median_ns > 0 AND NOT EXISTS (SELECT 1 " MT_WRONG_BEFORE("m") "))"
+    "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = " subject " AND m.outcome = 'ok' AND m.median_ns > 0 AND " MT_IS_WITHIN_LIMIT("m") " AND NOT EXISTS (SELECT 1 " MT_WRONG_BEFORE("m") "))"
 /* Finalists of that subject that stand: what is told and written of a final is told of these. A variant that was measured again is another one. */
 #define MT_STANDING "finalist f JOIN good g ON g.id = f.measurement_id "
 

@@ -87,7 +87,7 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
 
 static const char times_sql[] =
     "SELECT m.variant_id, m.id, m.outcome, m.median_ns, m.norm_error FROM subject s JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT(OF_TODAY("?2"))
-    "WHERE s.id = ?1 AND NOT " MT_NEEDS_RETIMING("m", "?3") " ORDER BY m.variant_id";
+    "WHERE s.id = ?1 AND NOT " MT_NEEDS_RETIMING("m", "?3") " AND (m.outcome <> 'ok' OR " MT_IS_WITHIN_LIMIT("m") ") ORDER BY m.variant_id";
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {

@@ -1,5 +1,6 @@
 #include "db/store/query.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,8 @@
     finalist ".energy_runs, " finalist ".energy_source "
 enum { ENERGY_COLUMNS = 7 }; /* of ENERGY_OF */
 /* A final times all by one method, in graphs if any of its finalists was: also those whose own rows are by events. */
-#define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
-#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+#define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END, (SELECT l.max_error FROM error_limit l WHERE l.subject_id = s.id) "
+#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
 #define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id " MT_LIBRARY_JOIN
 enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_LIBRARY_COLUMN,
@@ -74,6 +75,8 @@ static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
     mt_timing *timing = &row->outcome.timing;
     row->tied_count = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN);
     row->final_id = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 1);
+    row->error_limit.most = mt_sql_column_real(statement, FIRST_FINAL_COLUMN + 14);
+    row->error_limit.is_given = !isnan(row->error_limit.most);
     if (!row->final_id) return;
     timing->median_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 2);
     timing->low_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 3);

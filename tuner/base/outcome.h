@@ -37,6 +37,14 @@ typedef enum mt_outcome_kind {
         MT_OUTCOME_KIND_COUNT
 } mt_outcome_kind;
 
+/* The largest error, norm-wise, that somebody accepts. */
+typedef struct mt_bound { double most; bool is_given; } mt_bound;
+/* error NAN: it is not known, and kept by no bound. */
+static inline bool mt_bound_admits(const mt_bound *bound, double error)
+{
+    return !bound->is_given || error <= bound->most;
+}
+
 const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
 bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
 bool mt_outcome_is_timed(mt_outcome_kind kind);   /* has a time: measured, stopped as too slow, or a yardstick */

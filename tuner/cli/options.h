@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tuner/base/outcome.h"
 #include "tuner/base/texts.h"
 
 /* The kind says what the field at `offset` is. */
@@ -27,8 +28,6 @@ typedef enum mt_option_kind {
     MT_OPTION_FOLDER,   /* a folder that it fills */
     MT_OPTION_INPUTS    /* mt_texts as of MT_OPTION_TEXTS, NAME=FILE each: files that it reads */
 } mt_option_kind;
-
-typedef struct mt_bound { double most; bool is_given; } mt_bound;
 
 typedef struct mt_option {
     const char *name;   /* without the dashes */

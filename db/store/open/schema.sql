@@ -1,11 +1,11 @@
--- The tuning database, schema version 9. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 10. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 9;
+PRAGMA user_version = 10;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -279,6 +279,12 @@ CREATE TABLE pruned (
     why             TEXT,
     point_count     INTEGER NOT NULL,
     PRIMARY KEY (session_id, subject_id, constraint_name)
+);
+
+-- The largest error that a subject's winner may have (tune --max-error): of the session before that tuned it; no row = any.
+CREATE TABLE error_limit (
+    subject_id      INTEGER PRIMARY KEY REFERENCES subject (id),
+    max_error       REAL NOT NULL        -- norm-wise, as measurement.norm_error
 );
 
 -- The winner of each subject, materialised by the tuner.
