@@ -10,10 +10,10 @@
     "FROM measurement WHERE " condition " AND " MT_IS_RUN("measurement") " GROUP BY subject_id, variant_id) n "                                                         \
     "WHERE outcome = 'ok' AND median_ns > 0 AND norm_error >= 0 AND NOT EXISTS (SELECT 1 " MT_WRONG_BEFORE("n") ")) "
 
-/* Of these the winners, and those with a smaller error than the winner that are faster than all others of at most their error: subject_id, variant_id. Variants that were wrong on some shape make no room for
+/* Of these (subject_id, variant_id, id) the winners, and those with a smaller error than the winner that are faster than all others of at most their error. Variants that were wrong on some shape make no room for
  * others, since lookups with that shape's strings do not hand them out: they have a front of their own. */
 #define MT_FRONT_OF(condition)                                                                                                                                            \
-    "SELECT f.subject_id, f.variant_id FROM (SELECT subject_id, variant_id, id, norm_error, min(norm_error) OVER (PARTITION BY subject_id, "                              \
+    "SELECT f.subject_id, f.variant_id, f.id FROM (SELECT subject_id, variant_id, id, norm_error, min(norm_error) OVER (PARTITION BY subject_id, "                              \
     "variant_id IN (SELECT variant_id FROM measurement WHERE outcome IN " MT_UNSAFE_OUTCOMES ") "                                                                        \
     "ORDER BY median_ns, norm_error, variant_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS least FROM " MT_WITH_ERROR(condition) ") f "                      \
     "LEFT JOIN best fb ON fb.subject_id = f.subject_id LEFT JOIN measurement fw ON fw.id = fb.measurement_id "                                                           \

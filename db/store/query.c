@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/front_rows.h"
 #include "db/store/current.h"
 #include "db/store/measurement.h"
 #include "db/store/query_internal.h"
@@ -154,6 +155,13 @@ mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t cou
     return query_rows(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
                       "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
                       "WHERE " SUBJECT_FILTER "AND f.place <= ?11 " SUBJECT_ORDER ", f.place", filter, count, callback, context, err);
+}
+
+mt_status mt_query_front(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "JOIN (" MT_FRONT_OF("1") ") f ON f.subject_id = s.id JOIN measurement m ON m.id = f.id LEFT JOIN best b ON b.subject_id = s.id AND b.measurement_id = m.id "
+                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
+                      "WHERE " SUBJECT_FILTER SUBJECT_ORDER ", b.measurement_id IS NULL, m.median_ns, m.id", filter, 0, callback, context, err);
 }
 
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)

@@ -20,6 +20,8 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
 mt_status mt_query_so_far(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 /* The `count` fastest valid variants of each subject by their newest rows, the winner first, ordered like mt_query_best. Yardsticks are not among them. */
 mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err);
+/* The winner of each subject, and the variants with a smaller error than it that are faster than all others of at most their error (db/front_rows.h). */
+mt_status mt_query_front(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 typedef mt_status (*mt_query_finalist_callback)(void *context, const mt_finalist_row *row, mt_error *err);
 /* The finalists of mt_measurement_row.final_id that stand (db/store/current.h), fastest first. */
 mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err);

@@ -26,3 +26,7 @@ mt show --db t.sqlite
 note "mistakes"
 mt "${tune[@]}" --db t.sqlite --max-error little
 mt "${tune[@]}" --db t.sqlite --max-error -1
+note "the front of time and error"
+mt show --db t.sqlite --front
+mt show --db t.sqlite --front --json | grep -o '"variant":"[^"]*"'
+mt show --db t.sqlite --front --top 2

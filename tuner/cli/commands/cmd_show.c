@@ -24,7 +24,7 @@ typedef struct show_values {
     const char *db, *variant, *kernel_key, *space;
     int64_t top;
     int sort;
-    bool json, verbose, sessions, failures, quarantine, ablation;
+    bool json, verbose, front, sessions, failures, quarantine, ablation;
 } show_values;
 
 #define FIELD(name) offsetof(show_values, name)
@@ -34,6 +34,7 @@ static const mt_option options[] = {
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
+    {"front", 0, MT_OPTION_FLAG, FIELD(front), NULL, "the best of each, and behind it the variants with smaller errors that\nare the fastest of at most their error"},
     {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: by shape (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
@@ -264,6 +265,7 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     fill_filter(values, &box);
     if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
+    if (values->front) return mt_query_front(store, &box.filter, add_best, l, err);
     if (values->top) return mt_query_fastest(store, &box.filter, values->top, add_best, l, err);
     return mt_query_best(store, &box.filter, add_best, l, err);
 }
@@ -321,7 +323,7 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
 /* One list at a time. */
 static mt_status check(const show_values *values, mt_error *err)
 {
-    const struct { const char *name; bool is_given; } lists[] = {{"sessions", values->sessions}, {"failures", values->failures}, {"quarantine", values->quarantine}, {"ablation", values->ablation}, {"top", values->top > 0}};
+    const struct { const char *name; bool is_given; } lists[] = {{"sessions", values->sessions}, {"failures", values->failures}, {"quarantine", values->quarantine}, {"ablation", values->ablation}, {"top", values->top > 0}, {"front", values->front}};
     const char *list = NULL;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (list && lists[i].is_given) return MT_FAIL(err, MT_ERR_USAGE, "show: --%s and --%s are two lists; expected one of them", list, lists[i].name);
@@ -345,7 +347,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_report_answers_begin(store, &l.answers);
     l.wants_json = values->json;
     l.is_verbose = values->verbose;
-    l.is_top = values->top > 0;
+    l.is_top = values->top > 0 || values->front;
     if (values->ablation) {
         mt_filter_box box;
         size_t bases = 0;
