@@ -1,4 +1,4 @@
-/* Times and errors of a subject's variants, as SQL, and the front of both. What answers a bound on the error stands there, so these rows are shipped and packed beside the winner's (tunelookup_find_within). */
+/* Times and errors of a subject's variants, as SQL, and the front of both. What answers a limit of errors stands there, so these rows are shipped and packed beside the winner's (tunelookup_find_within). */
 #pragma once
 
 #include "db/counted_rows.h"

@@ -61,7 +61,7 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_LIMIT = 15,       /* more names or knobs than this version supports */
     TUNELOOKUP_ERR_OLDER_SCHEMA = 16, /* written by an older msda-tune; any command of a newer one that writes into the file migrates it */
     TUNELOOKUP_ERR_OTHER_SNAPSHOT = 17, /* of a pinned handle: the files hold another snapshot */
-    TUNELOOKUP_ERR_NOT_WITHIN = 18   /* find_within: of no variant that may run is it known that its error is within the bound */
+    TUNELOOKUP_ERR_NOT_WITHIN = 18   /* find_within: of no variant that may run is it known that its error is within the limit */
 } tunelookup_status;
 
 /* Flags of tunelookup_open. */
@@ -215,11 +215,11 @@ TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, co
  * may run for these values with which the best of all is expected to be fastest, so that they differ. 0 where find says NONE. Takes some tens of microseconds, and is not kept. Errors: ARGUMENT. */
 TUNELOOKUP_API tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int64_t values[], tunelookup_result results[], size_t capacity, size_t *count);
 
-/* The same for a bound on the error: the fastest variant whose validated error (norm_error) is at most max_error. INFINITY asks for no bound, and is find. For a handle that was opened with TUNELOOKUP_ERRORS.
- * EXACT: the winner of the shape where it is within the bound, else the fastest that was measured on it, of several workloads validated on all. NEAREST, ARCHITECTURE: no measurement of the shape itself is within the
- * bound; the variant's error was, on all error_shapes shapes with the plan's strings (a type, say) on which it was validated. DEFAULT is never an answer, since nobody validated it.
- * NOT_WITHIN: nothing is known to be within the bound; match is NONE then, and tunelookup_explain tells the least error that is known. Never a variant whose known error is above the bound.
- * Errors: ARGUMENT (also for a max_error that is negative or NAN, and a handle without TUNELOOKUP_ERRORS), NOT_WITHIN. About 100 ns; async-signal-safe; wait-free. */
+/* The same within a limit of errors: the fastest variant whose validated error (norm_error) is at most max_error. INFINITY is no limit: what find answers. For a handle that was opened with TUNELOOKUP_ERRORS.
+ * EXACT: the shape's winner where it is within the limit, else the fastest variant of the shape's rows that is (of several workloads: on all of them). NEAREST, ARCHITECTURE: no row of the shape is; the variant was
+ * within the limit on each of the error_shapes tuned shapes with the plan's strings (a type, say) on which it was validated. DEFAULT is never an answer: nobody validated it.
+ * NOT_WITHIN: nothing is known to be within the limit; match is NONE then, and tunelookup_explain tells the least error that is known.
+ * Errors: ARGUMENT (also for a max_error that is negative or NAN, and for a handle without TUNELOOKUP_ERRORS), NOT_WITHIN. Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find_within(const tunelookup_plan *plan, const int64_t values[], double max_error, tunelookup_result *result);
 
 /* Value of an integer knob; NOT_FOUND when the variant has no such knob (an inactive one counts as none). */

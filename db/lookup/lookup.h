@@ -479,7 +479,7 @@ tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
 uint32_t mt_lookup_default_row(const mt_lookup_answers *answers, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
 /* Whether the variant may run for these values; *why as mt_lookup_env_refusal. */
 bool mt_lookup_may_run(const mt_lookup_answers *answers, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
-/* Asks one predictor after the other, then the default. max_error: INFINITY, or the bound on the error, which the default can't keep. */
+/* Asks one predictor after the other, then the default. max_error: INFINITY, or the limit of errors, which the default can't keep. */
 void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, double max_error, const mt_lookup_trace *trace, mt_lookup_decision *decision);
 /* The same through the cache. */
 void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, double max_error, mt_lookup_decision *decision);

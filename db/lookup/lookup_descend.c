@@ -28,7 +28,7 @@ typedef enum verdict { TAKEN, LOSES /* to the default */, UNKNOWN /* nothing can
 typedef struct asking {
     const mt_lookup_answers *answers;
     const int64_t *values;
-    double max_error;                /* INFINITY = no bound */
+    double max_error;                /* INFINITY = no limit */
     const mt_lookup_trace *trace;
     double features[MT_RULE_FEATURES];
     bool first_default_fails;
@@ -150,10 +150,10 @@ static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_se
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's strings\n");
 }
 
-/* Within a bound the rule chooses among other variants: those that are known to keep it, however slow they are. */
-typedef struct bounded { mt_lookup_predictor predictor; bool is_usable[MT_RULE_VARIANTS]; } bounded;
+/* Within a limit the rule chooses among other variants: those that are known to keep it, however slow they are. */
+typedef struct limited { mt_lookup_predictor predictor; bool is_usable[MT_RULE_VARIANTS]; } limited;
 
-static const mt_lookup_predictor *within(const asking *a, const mt_lookup_predictor *predictor, bounded *room)
+static const mt_lookup_predictor *within(const asking *a, const mt_lookup_predictor *predictor, limited *room)
 {
     double least = INFINITY;
     unsigned beyond = 0;
@@ -198,7 +198,7 @@ static mt_lookup_decision taken(const asking *a, const mt_lookup_predictor *pred
 /* The best offer that may run here, unless the default is expected to be faster. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
-    bounded room;
+    limited room;
     const mt_lookup_predictor *predictor = within(a, &a->answers->predictors[index], &room);
     mt_rule_search search;
     uint32_t row;
@@ -209,7 +209,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     if (a->refused && !a->answers->model.launch_count) SAY(a, "refused:  all %u variants: %s, so nothing says how they are launched\n", a->refused, a->why);
     if (!is_offered) return EXHAUSTED;
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
-    verdict v = isinf(a->max_error) ? judge(a, a->answers->rows[row - 1]->variant, &expected) : TAKEN; /* what it would lose to keeps no bound */
+    verdict v = isinf(a->max_error) ? judge(a, a->answers->rows[row - 1]->variant, &expected) : TAKEN; /* what it would lose to keeps no limit */
     say_choice(a, predictor);
     say_offer(a, predictor, &search, &expected, v);
     if (v == TAKEN) {
@@ -268,7 +268,7 @@ static mt_lookup_cached *slot_at(const mt_lookup_answers *answers, uint32_t inde
     return (mt_lookup_cached *)(void *)(answers->cache + (size_t)index * answers->cache_stride);
 }
 
-/* Slots are written once and stay; when those for a shape and bound are taken, it is decided anew each time. */
+/* Slots are written once and stay; when those for a shape and limit are taken, it is decided anew each time. */
 void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, double max_error, mt_lookup_decision *decision)
 {
     int64_t bits;

@@ -142,14 +142,14 @@ static void add_measured(text *to, const mt_lookup_answers *answers, const mt_lo
     else add(to, "its error is not stored\n");
 }
 
-/* Of an answer within a bound: how it keeps it. */
+/* Of an answer within a limit: how it keeps it. */
 static void add_within(text *to, const tunelookup_result *result)
 {
     char shapes[64] = "the only tuned shape";
     if (isinf(result->max_error_)) return;
     if (result->error_shapes > 1) snprintf(shapes, sizeof shapes, "each of %d tuned shapes", (int)result->error_shapes);
     if (!result->error_shapes) add(to, "within:   the fastest variant that is known to have an error of at most %.3g on this shape; its error is %.3g\n", result->max_error_, result->norm_error);
-    else add(to, "within:   its error was at most %.3g on %s with this shape's strings on which it was validated; the bound is %.3g. On a shape like these it is greater in one of %d cases\n",
+    else add(to, "within:   its error was at most %.3g on %s with this shape's strings on which it was validated; the limit is %.3g. On a shape like these it is greater in one of %d cases\n",
              result->norm_error, shapes, result->max_error_, (int)result->error_shapes + 1);
 }
 
@@ -194,7 +194,7 @@ static const mt_lookup_damaged *find_damaged(const mt_lookup_answers *answers, c
     return row;
 }
 
-/* Within a bound: of what was measured for the shape nothing keeps it, or what does may not run. */
+/* Within a limit: of what was measured for the shape nothing keeps it, or what does may not run. */
 static void add_no_front(text *to, const mt_lookup_row *row, double max_error, const char *head)
 {
     double least = INFINITY;

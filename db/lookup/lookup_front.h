@@ -1,4 +1,4 @@
-/* What answers for a shape within a bound on the error, besides its winner (lookup_front.c). */
+/* What answers for a shape within a limit of errors, besides its winner (lookup_front.c). */
 #pragma once
 
 #include "db/lookup/lookup.h"

@@ -37,8 +37,8 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
 mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *subject, const char *constraint, const char *why, int64_t count, mt_error *err);
 
 /* The largest error that the subject's winner may have; not given: any. From then on mt_store_refresh_best, near-ties and finals keep to it. */
-mt_status mt_store_set_error_limit(mt_store *store, const mt_subject *subject, const mt_bound *limit, mt_error *err);
-mt_status mt_store_error_limit(mt_store *store, const mt_subject *subject, mt_bound *limit, mt_error *err);
+mt_status mt_store_set_error_limit(mt_store *store, const mt_subject *subject, const mt_limit *limit, mt_error *err);
+mt_status mt_store_error_limit(mt_store *store, const mt_subject *subject, mt_limit *limit, mt_error *err);
 
 /* What a subject's variants are compared with; `role` is "default" or "baseline". NULL: there is none (any more). */
 mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err);

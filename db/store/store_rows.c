@@ -212,7 +212,7 @@ done:
     return st;
 }
 
-mt_status mt_store_set_error_limit(mt_store *store, const mt_subject *subject, const mt_bound *limit, mt_error *err)
+mt_status mt_store_set_error_limit(mt_store *store, const mt_subject *subject, const mt_limit *limit, mt_error *err)
 {
     static const char insert[] = "INSERT OR REPLACE INTO main.error_limit (subject_id, max_error) VALUES (?, ?)", remove[] = "DELETE FROM main.error_limit WHERE subject_id = ?", what[] = "store the limit of errors";
     mt_status st;
@@ -226,10 +226,10 @@ done:
     return st;
 }
 
-mt_status mt_store_error_limit(mt_store *store, const mt_subject *subject, mt_bound *limit, mt_error *err)
+mt_status mt_store_error_limit(mt_store *store, const mt_subject *subject, mt_limit *limit, mt_error *err)
 {
     int64_t id = 0;
-    *limit = (mt_bound){NAN, false};
+    *limit = (mt_limit){NAN, false};
     mt_status st = mt_subject_find(store, subject, &id, err);
     if (st == MT_OK && id) st = mt_sql_one(store, "SELECT max_error FROM error_limit WHERE subject_id = ?", "read the limit of errors", MT_IN(MT_INT(id)), MT_OUT(MT_TO_REAL(&limit->most)), err);
     limit->is_given = !isnan(limit->most);

@@ -85,7 +85,7 @@ class SnapshotError(Error, status=17):
 
 
 class NotWithinError(Error, status=18):
-    """No variant that may run is known to be within the bound on the error."""
+    """No variant that may run is known to be within the limit of errors."""
 
 
 class DeviceError(Error):

@@ -285,7 +285,7 @@ class Plan:
         return Answer(self, result)
 
     def find_within(self, values: Sequence[int], max_error: float) -> Answer:
-        """The fastest variant whose validated error is at most max_error, of a library with errors=True. NotWithinError where none is known to be; ArgumentError for a bound that is negative or NaN."""
+        """The fastest variant whose validated error is at most max_error, of a library with errors=True. NotWithinError where none is known to be; ArgumentError for a limit that is negative or NaN."""
         result = _c.Result()
         self._calls()
         try:
@@ -296,7 +296,7 @@ class Plan:
         if status == _c.NOT_WITHIN:
             raise error_of("find_within", status, answer.explain())
         if status != _c.OK:
-            raise error_of("find_within", status, f"the bound is {max_error}, expected a number of at least 0, and a library that was opened with errors=True")
+            raise error_of("find_within", status, f"the limit is {max_error}, expected a number of at least 0, and a library that was opened with errors=True")
         return answer
 
     def find_many(self, shapes: Iterable[Sequence[int]]) -> Answers:

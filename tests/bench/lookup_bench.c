@@ -244,7 +244,7 @@ static void time_untuned(const tunelookup_plan *plan, int64_t *values, size_t mo
     printf("    %d nearest, %d default, %d none\n", answers[TUNELOOKUP_MATCH_NEAREST], answers[TUNELOOKUP_MATCH_DEFAULT], answers[TUNELOOKUP_MATCH_NONE]);
 }
 
-/* Every second shape's winner is too inexact for the bound, and another variant answers. */
+/* Every second shape's winner is too inexact for the limit, and another variant answers. */
 static void bench_within(const char *path, const tunelookup_device *device, const char *kernel, const char *const *list, size_t count, int64_t *values, size_t moved, long winners)
 {
     enum { FEW = 5 };

@@ -1,4 +1,4 @@
-/* tunelookup_find_within: the fastest variant whose validated error is within a bound, on tuned shapes and on others, from a database, a pack and what is shipped. */
+/* tunelookup_find_within: the fastest variant whose validated error is within a limit, on tuned shapes and on others, from a database, a pack and what is shipped. */
 #include "tests/unit/fallback_fixture.h"
 
 #include <math.h>

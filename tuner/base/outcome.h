@@ -38,11 +38,11 @@ typedef enum mt_outcome_kind {
 } mt_outcome_kind;
 
 /* The largest error, norm-wise, that somebody accepts. */
-typedef struct mt_bound { double most; bool is_given; } mt_bound;
-/* error NAN: it is not known, and kept by no bound. */
-static inline bool mt_bound_admits(const mt_bound *bound, double error)
+typedef struct mt_limit { double most; bool is_given; } mt_limit;
+/* error NAN: it is not known, and kept by no limit. */
+static inline bool mt_limit_admits(const mt_limit *limit, double error)
 {
-    return !bound->is_given || error <= bound->most;
+    return !limit->is_given || error <= limit->most;
 }
 
 const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */

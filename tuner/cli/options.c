@@ -98,11 +98,11 @@ static mt_status set_seconds(const parser *p, const mt_option *o, const char *te
     return MT_OK;
 }
 
-static mt_status set_bound(const parser *p, const mt_option *o, const char *text, mt_bound *field, mt_error *err)
+static mt_status set_limit(const parser *p, const mt_option *o, const char *text, mt_limit *field, mt_error *err)
 {
     double value;
     if (!mt_text_double(text, &value) || !(value >= 0)) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected a number of at least 0", p->command, o->name, text);
-    *field = (mt_bound){value, true};
+    *field = (mt_limit){value, true};
     return MT_OK;
 }
 
@@ -126,7 +126,7 @@ static mt_status set(const parser *p, const mt_option *o, const char *text, mt_e
     case MT_OPTION_COUNT: return set_whole(p, o, text, 1, field, err);
     case MT_OPTION_SEED: return set_whole(p, o, text, 0, field, err);
     case MT_OPTION_SECONDS: return set_seconds(p, o, text, field, err);
-    case MT_OPTION_BOUND: return set_bound(p, o, text, field, err);
+    case MT_OPTION_LIMIT: return set_limit(p, o, text, field, err);
     }
     return MT_OK;
 }

@@ -242,7 +242,7 @@ static mt_status workload_row(const mt_session *session, const mt_session_target
     return name->failed || key->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
 }
 
-mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_bound *limit, mt_error *err)
+mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_limit *limit, mt_error *err)
 {
     const mt_session_target *target = job->target;
     int64_t before = mt_clock_now_ns();

@@ -36,9 +36,9 @@ static void note_yardstick(mt_run *run, size_t index, const mt_outcome *outcome)
 
 double mt_run_cost(const mt_run *run, mt_outcome_kind kind, double median_ns, double norm_error)
 {
-    const mt_bound *limit = &run->summary->error_limit;
+    const mt_limit *limit = &run->summary->error_limit;
     bool is_unknown = kind == MT_OUTCOME_CENSORED && isnan(norm_error); /* it was stopped early, and its row may be without figures */
-    return mt_outcome_may_win(kind) && (is_unknown || mt_bound_admits(limit, norm_error)) ? median_ns : INFINITY;
+    return mt_outcome_may_win(kind) && (is_unknown || mt_limit_admits(limit, norm_error)) ? median_ns : INFINITY;
 }
 
 static double error_of(const mt_outcome *outcome)
@@ -52,7 +52,7 @@ static mt_status note_best(mt_run *run, size_t index, const char *variant, const
     double median_ns = outcome->timing.median_ns;
     if (index == run->default_index) run->summary->default_ns = median_ns;
     if (index == run->baseline_index) run->summary->baseline_ns = median_ns;
-    if (!(median_ns < run->best_ns) || !mt_bound_admits(&run->summary->error_limit, error_of(outcome))) return MT_OK;
+    if (!(median_ns < run->best_ns) || !mt_limit_admits(&run->summary->error_limit, error_of(outcome))) return MT_OK;
     char *text = mt_strdup(variant), *path = event ? mt_strdup(event->cubin_path) : NULL;
     if (!text || (event && event->cubin_path && !path)) {
         mt_free(text);

@@ -196,7 +196,7 @@ static mt_status read_error_limit(import_state *import, sqlite3_stmt *statement,
 {
     const mt_row_value none = {.type = MT_ROW_VALUE_NULL};
     if (sqlite3_column_type(statement, column) == SQLITE_NULL || optional(import, statement, column, "\"max_error\"", MT_ROW_error_limit_max_error, none).type == MT_ROW_VALUE_NULL) return MT_OK;
-    const mt_bound limit = {sqlite3_column_double(statement, column), true};
+    const mt_limit limit = {sqlite3_column_double(statement, column), true};
     return mt_store_set_error_limit(import->from.store, &import->subject, &limit, err);
 }
 

@@ -11,7 +11,7 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048 --json
 mt lookup --db t.sqlite --gpu h100 --shape small
 mt lookup --db t.sqlite --gpu a100 --shape small
-note "within a bound on the error"
+note "within a limit of errors"
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error 1
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error 1e-9
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error -1

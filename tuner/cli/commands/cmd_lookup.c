@@ -9,7 +9,7 @@
 typedef struct lookup_values {
     const char *gpu, *kernel, *shape, *workload, *space, *db;
     mt_texts set;
-    mt_bound max_error;
+    mt_limit max_error;
     bool json;
 } lookup_values;
 
@@ -20,7 +20,7 @@ static const mt_option options[] = {
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database or of --space, or one by its values:\n\"N=1;M=8;H=92,46;dtype=f16\""},
     {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the variant that does best on the workload\nwhere it does worst"},
-    {"max-error", 0, MT_OPTION_BOUND, FIELD(max_error), "E", "the fastest variant whose validated error is at most E\n(tunelookup_find_within)"},
+    {"max-error", 0, MT_OPTION_LIMIT, FIELD(max_error), "E", "the fastest variant whose validated error is at most E\n(tunelookup_find_within)"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "take the shape from this search space"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "only this database; default: the user's over the shipped ones"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text"},
@@ -38,7 +38,7 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 
-/* That nothing is within the bound is an answer: the result says so. */
+/* That nothing is within the limit is an answer: the result says so. */
 static tunelookup_status find(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, tunelookup_result *result)
 {
     tunelookup_device device = mt_known_answer_device(&asked->facts);
