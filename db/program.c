@@ -17,11 +17,10 @@ enum {
 
 typedef enum op_code {
     OP_NUMBER, OP_STRING, OP_NAME,
-    OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_MODULO, OP_NEGATE,
-    OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL, OP_NOT_EQUAL,
-    OP_NOT, OP_BOOL, OP_JUMP_FALSE, OP_JUMP_TRUE, OP_SELECT, OP_JUMP,
-    OP_MIN, OP_MAX, OP_CEIL_DIV, OP_FLOOR_DIV, OP_ALIGN_UP, OP_LOG2, OP_LEN, OP_SUM, OP_DOT, OP_AT,
-    OP_END
+    OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_MODULO, OP_NEGATE, OP_CEIL_DIV, OP_FLOOR_DIV, OP_ALIGN_UP, OP_LOG2,
+    OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL, OP_NOT_EQUAL, OP_NOT, OP_BOOL,
+    OP_JUMP_FALSE, OP_JUMP_TRUE, OP_SELECT, OP_JUMP, OP_MIN, OP_MAX, OP_LEN, OP_SUM, OP_DOT, OP_AT,
+    OP_END, LAST_OF_INTS = OP_BOOL
 } op_code;
 
 typedef struct op {
@@ -308,7 +307,7 @@ static mt_program_status log_2(int64_t a, int64_t *out)
 }
 
 /* + … align_up on two integers, and what takes one integer (b is then not read). */
-static mt_program_status apply_int(op_code code, int64_t a, int64_t b, int64_t *out)
+static inline mt_program_status apply_int(op_code code, int64_t a, int64_t b, int64_t *out)
 {
     bool overflow = false;
     switch (code) {
@@ -400,12 +399,6 @@ static mt_program_status apply(const op *o, const mt_value *arguments, int64_t *
     return apply_int(o->code, arguments[0].number, last->number, out);
 }
 
-static mt_program_status read_name(const name *n, const mt_value *slots, size_t slot_count, mt_value *out)
-{
-    if (n->slot == no_slot || n->slot >= slot_count) return MT_PROGRAM_UNBOUND;
-    *out = slots[n->slot];
-    return out->kind == MT_VALUE_UNDEFINED ? MT_PROGRAM_INACTIVE : MT_PROGRAM_OK;
-}
 
 /* jf, jt, sel: `top` must be a boolean. *jumps says whether to skip. */
 static mt_program_status decide(op_code code, const mt_value *top, bool *jumps)
@@ -422,35 +415,45 @@ static inline void put_int(mt_value *value, int64_t number)
     value->number = number;
 }
 
+static inline mt_program_status read_name(const name *n, const mt_value *slots, size_t slot_count, mt_value *out)
+{
+    if (n->slot == no_slot || n->slot >= slot_count) return MT_PROGRAM_UNBOUND;
+    const mt_value *value = &slots[n->slot];
+    if (value->kind == MT_VALUE_INT) put_int(out, value->number);
+    else *out = *value;
+    return value->kind == MT_VALUE_UNDEFINED ? MT_PROGRAM_INACTIVE : MT_PROGRAM_OK;
+}
+
 mt_program_status mt_program_eval(const mt_program *program, const mt_value *slots, size_t slot_count, mt_value *result, size_t *token)
 {
-    mt_value stack[STACK_LIMIT];
-    size_t depth = 0;
-    uint32_t at = 0;
+    mt_value stack[STACK_LIMIT], *top = stack; /* behind the last one */
+    const op *o = program->ops, *end = o + program->op_count;
     mt_program_status st = MT_PROGRAM_OK;
-    while (at < program->op_count) {
-        const op *o = &program->ops[at];
+    while (o < end) {
         bool jumps = false;
         int64_t number = 0;
         switch (o->code) {
-        case OP_NUMBER: put_int(&stack[depth++], o->number); break;
-        case OP_STRING: stack[depth++] = (mt_value){.kind = MT_VALUE_STRING, .string = o->string}; break;
-        case OP_NAME: st = read_name(&program->names[o->operand], slots, slot_count, &stack[depth++]); break;
+        case OP_NUMBER: put_int(top++, o->number); break;
+        case OP_STRING: *top++ = (mt_value){.kind = MT_VALUE_STRING, .string = o->string}; break;
+        case OP_NAME: st = read_name(&program->names[o->operand], slots, slot_count, top++); break;
         case OP_JUMP: jumps = true; break;
         case OP_JUMP_FALSE: case OP_JUMP_TRUE: case OP_SELECT:
-            st = decide(o->code, &stack[depth - 1], &jumps);
-            if (!jumps || o->code == OP_SELECT) depth--;
+            st = decide(o->code, top - 1, &jumps);
+            if (!jumps || o->code == OP_SELECT) top--;
             break;
-        default:
-            depth -= o->operand;
-            st = apply(o, &stack[depth], &number);
-            put_int(&stack[depth++], number);
+        default: {
+            const mt_value *last = top - 1;
+            top -= o->operand;
+            if (o->code <= LAST_OF_INTS && top->kind == MT_VALUE_INT && last->kind == MT_VALUE_INT) st = apply_int(o->code, top->number, last->number, &number);
+            else st = apply(o, top, &number);
+            put_int(top++, number);
+        }
         }
         if (st != MT_PROGRAM_OK) {
-            if (token) *token = at;
+            if (token) *token = (size_t)(o - program->ops);
             return st;
         }
-        at = jumps ? o->operand : at + 1;
+        o = jumps ? program->ops + o->operand : o + 1;
     }
     *result = stack[0].kind == MT_VALUE_INT ? (mt_value){.kind = MT_VALUE_INT, .number = stack[0].number} : stack[0];
     return MT_PROGRAM_OK;

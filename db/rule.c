@@ -334,23 +334,34 @@ bool mt_rule_default_fails(const mt_rule *rule, const double *shape)
 
 static void predict_all(const mt_rule *rule, mt_rule_search *search)
 {
-    for (size_t v = 0; v < rule->variant_count; v++) search->predicted[v] = rule->is_usable[v] && !search->is_refused[v] ? predict(rule, search, v) : NAN;
+    bool has_time[MT_RULE_VARIANTS] = {false};
+    double sums[MT_RULE_VARIANTS] = {0};
+    for (size_t k = 0; k < search->heard_count; k++) {
+        size_t i = search->heard[k];
+        for (size_t v = 0; v < rule->variant_count; v++) {
+            has_time[v] = has_time[v] || isfinite(cell_or_cost(rule, search, i, v));
+            sums[v] += search->weight[i] * said(rule, search, i, v);
+        }
+    }
+    for (size_t v = 0; v < rule->variant_count; v++) search->predicted[v] = has_time[v] && rule->is_usable[v] && !search->is_refused[v] ? sums[v] / search->total : NAN;
     search->is_predicted = true;
 }
 
 void mt_rule_list(const mt_rule *rule, mt_rule_search *search)
 {
+    size_t listed[MT_RULE_LISTED], count = 0; /* the best, in order */
     predict_all(rule, search);
     search->is_list_made = true;
-    for (size_t n = 0; n < MT_RULE_LISTED; n++) {
-        size_t best = SIZE_MAX;
-        for (size_t v = 0; v < rule->variant_count; v++) {
-            if (search->is_listed[v] || isnan(search->predicted[v]) || (best != SIZE_MAX && search->predicted[best] <= search->predicted[v])) continue;
-            best = v;
-        }
-        if (best == SIZE_MAX) return;
-        search->is_listed[best] = true;
+    for (size_t v = 0; v < rule->variant_count; v++) {
+        double value = search->predicted[v];
+        size_t at = count;
+        while (at > 0 && search->predicted[listed[at - 1]] > value) at--;
+        if (isnan(value) || at == MT_RULE_LISTED) continue;
+        if (count < MT_RULE_LISTED) count++;
+        memmove(&listed[at + 1], &listed[at], (count - 1 - at) * sizeof *listed);
+        listed[at] = v;
     }
+    for (size_t n = 0; n < count; n++) search->is_listed[listed[n]] = true;
 }
 
 /* The mean growth of the listed variants' costs. */

@@ -33,15 +33,16 @@ int64_t mt_trees_value(const mt_trees_name *name, const mt_value *value)
     }
 }
 
+/* Without a branch that nobody could foretell. */
 uint8_t mt_trees_place(const mt_trees_name *name, int64_t number)
 {
-    size_t low = 0, high = name->edge_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (number > name->edges[middle]) low = middle + 1;
-        else high = middle;
+    const int64_t *low = name->edges;
+    for (size_t left = name->edge_count; left > 0;) {
+        size_t half = (left + 1) / 2;
+        low += half * (size_t)(number > low[half - 1]);
+        left -= half;
     }
-    return (uint8_t)low;
+    return (uint8_t)(low - name->edges);
 }
 
 /* Level by level, all trees at each: a tree's steps wait for each other, those of different trees do not. */

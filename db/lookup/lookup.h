@@ -151,10 +151,12 @@ typedef struct mt_lookup_model_param {
     mt_value standard;
     const char *standard_text;   /* "NAME=value" */
 } mt_lookup_model_param;
+enum { MT_LOOKUP_WITH_SHAPES = 1, MT_LOOKUP_WITH_KNOBS = 2, MT_LOOKUP_WITH_BOTH = 3 }; /* what a value changes with; 0: it is the device's */
 typedef struct mt_lookup_model_let {
     const char *name;
     const mt_program *value;
-    bool is_in_costs, reads_knobs; /* the cost model, or where there is none some launch's grid or condition, reads it, itself or through others (lookup_cost.c) */
+    bool is_in_costs;            /* the cost model, or where there is none some launch's grid or condition, reads it, itself or through others (lookup_cost.c) */
+    uint8_t changes_with;
 } mt_lookup_model_let;
 typedef struct mt_lookup_model_variant {
     const char *name, *entry;
@@ -242,7 +244,8 @@ typedef struct mt_lookup_variant {  /* shared by the rows that it won */
     const char *packed;             /* the same with NUL for ';', one more at the end */
     int32_t algo;                   /* index into the model's variants; −1 = unknown */
     mt_value *knobs;                /* param_count */
-    const uint8_t *places;          /* of its knobs between the edges of the correction; NULL = not found yet */
+    const mt_value *lets;           /* those that costs read and that change with knobs alone, in order; NULL = not computed */
+    const uint8_t *places;          /* of its knobs and those lets between the edges of the correction; NULL = not found, or there is none */
     const char *problem;            /* it does not fit the stored space; NULL = it does */
 } mt_lookup_variant;
 

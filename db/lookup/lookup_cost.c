@@ -12,9 +12,6 @@ typedef struct reading {
     double sm_count, *costs;            /* costs [shape_count][variant_count] */
 } reading;
 
-/* What names of the correction change with. */
-enum { WITH_SHAPES, WITH_KNOBS, WITH_BOTH };
-
 /* ---- which lets it takes ---- */
 
 static bool is_let(const mt_lookup_model *model, uint32_t slot)
@@ -30,13 +27,18 @@ static void mark_lets(const mt_lookup_model *model, const mt_program *program)
     }
 }
 
-static bool reads_knobs(const mt_lookup_model *model, const mt_program *program)
+static uint8_t slot_changes_with(const mt_lookup_model *model, uint32_t slot)
 {
-    for (size_t i = 0; i < mt_program_name_count(program); i++) {
-        uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
-        if (is_let(model, slot) ? model->lets[slot - model->let_slot].reads_knobs : slot >= model->param_slot && slot < model->let_slot) return true;
-    }
-    return false;
+    if (is_let(model, slot)) return model->lets[slot - model->let_slot].changes_with;
+    if (slot < model->device_slot) return MT_LOOKUP_WITH_SHAPES;
+    return slot >= model->param_slot && slot < model->let_slot ? MT_LOOKUP_WITH_KNOBS : 0;
+}
+
+static uint8_t changes_with(const mt_lookup_model *model, const mt_program *program)
+{
+    uint8_t with = 0;
+    for (size_t i = 0; i < mt_program_name_count(program); i++) with |= slot_changes_with(model, mt_lookup_model_slot(model, mt_program_name(program, i)));
+    return with;
 }
 
 /* A let reads earlier ones only. */
@@ -54,12 +56,11 @@ void mt_lookup_cost_lets(const mt_lookup_model *model)
     for (uint32_t i = model->let_count; i-- > 0;) {
         if (model->lets[i].is_in_costs) mark_lets(model, model->lets[i].value);
     }
-    for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].reads_knobs = reads_knobs(model, model->lets[i].value);
+    for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].changes_with = changes_with(model, model->lets[i].value);
     for (size_t i = 0; model->correction && i < model->correction->name_count; i++) {
         mt_trees_name *name = (mt_trees_name *)(uintptr_t)&model->correction->names[i];
-        bool is_knob = name->slot >= model->param_slot && name->slot < model->let_slot;
-        bool may_vary = !*name->name || (is_let(model, name->slot) && model->lets[name->slot - model->let_slot].reads_knobs);
-        name->kind = may_vary ? WITH_BOTH : is_knob ? WITH_KNOBS : WITH_SHAPES;
+        name->kind = *name->name ? slot_changes_with(model, name->slot) : MT_LOOKUP_WITH_BOTH;
+        if (!name->kind) name->kind = MT_LOOKUP_WITH_SHAPES;
     }
 }
 
@@ -97,17 +98,28 @@ static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_
     return true;
 }
 
-/* Knobs do not change with the shape: where they lie between the correction's edges is found once. */
-static tunelookup_status place_knobs(mt_lookup_loader *loader, const mt_lookup_variant *variant)
+/* What changes with knobs alone is the same for all shapes: found once. */
+static tunelookup_status settle(mt_lookup_loader *loader, mt_lookup_variant *variant)
 {
+    static const int64_t no_shape[TUNELOOKUP_MAX_VALUES];
     const mt_lookup_model *model = &loader->answers->model;
-    mt_value slots[MT_LOOKUP_SLOTS];
-    if (!model->correction || variant->problem || variant->places) return TUNELOOKUP_OK;
-    uint8_t *places = mt_lookup_arena_take(&loader->answers->arena, model->correction->name_count, 1);
-    if (!places) return mt_lookup_no_memory();
-    memcpy(&slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
-    mt_trees_fill_places(model->correction, WITH_KNOBS, slots, 0, places);
-    ((mt_lookup_variant *)(uintptr_t)variant)->places = places;
+    mt_lookup_arena *arena = &loader->answers->arena;
+    mt_lookup_env env;
+    uint32_t count = 0;
+    if (variant->problem || variant->lets) return TUNELOOKUP_OK;
+    mt_value *lets = mt_lookup_arena_take(arena, model->let_count + 1, sizeof *lets);
+    uint8_t *places = model->correction ? mt_lookup_arena_take(arena, model->correction->name_count, 1) : NULL;
+    if (!lets || (model->correction && !places)) return mt_lookup_no_memory();
+    mt_lookup_env_begin(&env, loader->answers, no_shape);
+    mt_lookup_env_set_variant(&env, variant);
+    for (uint32_t i = 0; i < model->let_count; i++) {
+        if (!model->lets[i].is_in_costs || model->lets[i].changes_with & MT_LOOKUP_WITH_SHAPES) continue;
+        mt_lookup_env_compute(&env, i);
+        if (model->lets[i].changes_with == MT_LOOKUP_WITH_KNOBS) lets[count++] = env.slots[model->let_slot + i];
+    }
+    if (places) mt_trees_fill_places(model->correction, MT_LOOKUP_WITH_KNOBS, env.slots, 0, places);
+    variant->lets = lets;
+    variant->places = places;
     return TUNELOOKUP_OK;
 }
 
@@ -124,7 +136,7 @@ static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup
         if (*is_damaged) break;
         r->columns[listed] = column;
         LOOKUP_TRY(mt_lookup_variant_get(loader, at->number, &predictor->variants[column]));
-        LOOKUP_TRY(place_knobs(loader, predictor->variants[column]));
+        LOOKUP_TRY(settle(loader, (mt_lookup_variant *)(uintptr_t)predictor->variants[column]));
     }
 done:
     return st;
@@ -184,15 +196,15 @@ static double blocks_of(const mt_lookup_env *env)
 static double corrected(mt_lookup_env *env, double ns)
 {
     const mt_trees *trees = env->answers->model.correction;
-    if (!env->has_fixed_places) mt_trees_fill_places(trees, WITH_SHAPES, env->slots, ns, env->places);
+    if (!env->has_fixed_places) mt_trees_fill_places(trees, MT_LOOKUP_WITH_SHAPES, env->slots, ns, env->places);
     env->has_fixed_places = true;
     if (env->variant->places) {
         for (size_t i = 0; i < trees->name_count; i++)
-            if (trees->names[i].kind == WITH_KNOBS) env->places[i] = env->variant->places[i];
+            if (trees->names[i].kind == MT_LOOKUP_WITH_KNOBS) env->places[i] = env->variant->places[i];
     } else {
-        mt_trees_fill_places(trees, WITH_KNOBS, env->slots, ns, env->places);
+        mt_trees_fill_places(trees, MT_LOOKUP_WITH_KNOBS, env->slots, ns, env->places);
     }
-    mt_trees_fill_places(trees, WITH_BOTH, env->slots, ns, env->places);
+    mt_trees_fill_places(trees, MT_LOOKUP_WITH_BOTH, env->slots, ns, env->places);
     return ns * mt_rule_exp2(mt_trees_sum(trees, env->places));
 }
 
@@ -205,7 +217,20 @@ double mt_lookup_env_work(mt_lookup_env *env)
     return env->answers->model.correction ? corrected(env, (double)ns) : (double)ns;
 }
 
-/* Lets that costs do not read are left out, those that read no knob are computed once. */
+/* The next variant's, the lets that costs read among them: those that change with the shape alone are computed for the first. */
+static void set_variant(mt_lookup_env *env, const mt_lookup_variant *variant, bool is_first)
+{
+    const mt_lookup_model *model = &env->answers->model;
+    const mt_value *settled = variant->lets;
+    mt_lookup_env_set_variant(env, variant);
+    for (uint32_t i = 0; i < model->let_count; i++) {
+        const mt_lookup_model_let *let = &model->lets[i];
+        if (!let->is_in_costs) continue;
+        if (let->changes_with == MT_LOOKUP_WITH_KNOBS) env->slots[model->let_slot + i] = *settled++;
+        else if (is_first || let->changes_with == MT_LOOKUP_WITH_BOTH) mt_lookup_env_compute(env, i);
+    }
+}
+
 void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS])
 {
     const mt_lookup_model *model = &answers->model;
@@ -216,10 +241,7 @@ void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predic
     for (size_t v = 0; v < predictor->rule.variant_count; v++) {
         costs[v] = NAN;
         if (!(sm_count > 0) || !is_listed[v] || predictor->variants[v]->problem) continue;
-        mt_lookup_env_set_variant(&env, predictor->variants[v]);
-        for (uint32_t i = 0; i < model->let_count; i++) {
-            if (model->lets[i].is_in_costs && (is_first || model->lets[i].reads_knobs)) mt_lookup_env_compute(&env, i);
-        }
+        set_variant(&env, predictor->variants[v], is_first);
         is_first = false;
         double work = mt_lookup_env_work(&env);
         if (work > 0) costs[v] = mt_rule_cost(work, model->time_ns != NULL, sm_count);

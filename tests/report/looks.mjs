@@ -116,6 +116,9 @@ function drawn() {
   return pictures;
 }
 
+const boxOf = (corners) => [0, 1].flatMap((n) => { const along = corners.map((corner) => corner[n]); return [Math.min(...along), Math.max(...along)]; });
+const isNear = ([left, right, top, bottom], [otherLeft, otherRight, otherTop, otherBottom]) => left <= otherRight + 1 && otherLeft <= right + 1 && top <= otherBottom + 1 && otherTop <= bottom + 1;
+
 // Whether two convex shapes share more than their edges: no direction keeps them apart by so little as half a pixel's overlap.
 function meet(a, b) {
   const sides = [a, b].flatMap((corners) => corners.map(([x, y], n) => { const [nextX, nextY] = corners[(n + 1) % corners.length]; return [y - nextY, nextX - x]; }));
@@ -130,13 +133,15 @@ function meet(a, b) {
 // Texts of charts that stick out of their picture, that are hard to read, or that touch another, a line or the mark of a point.
 function faultsOf({ chart, width, height, texts, marks }) {
   const bad = [];
+  const boxes = [...texts, ...marks].map(({ corners }) => boxOf(corners)); // most are far from each other, which is soon told
   texts.forEach(({ text, corners, contrast: found }, n) => {
+    const meets = (other, k) => isNear(boxes[n], boxes[k]) && meet(corners, other.corners);
     const name = `${chart}: "${text}" at ${corners[0].map(Math.round)}`;
     if (corners.some(([x, y]) => x < -1 || y < -1 || x > width + 1 || y > height + 1)) bad.push(`${name} sticks out of ${width} × ${height}`);
     if (text.endsWith('...')) bad.push(`${name} is cut at its end`); // a chart's own way; what we cut loses its middle
     if (found < 4.5) bad.push(`${name} has a contrast of ${found.toFixed(2)}`);
-    for (const other of texts.slice(n + 1)) if (meet(corners, other.corners)) bad.push(`${name} and "${other.text}" overlap`);
-    const mark = marks.find((m) => meet(corners, m.corners));
+    texts.forEach((other, k) => { if (k > n && meets(other, k)) bad.push(`${name} and "${other.text}" overlap`); });
+    const mark = marks.find((m, k) => meets(m, texts.length + k));
     if (mark) bad.push(`${name} lies on ${mark.what} at ${mark.corners[0].map(Math.round)}`);
   });
   return bad;
