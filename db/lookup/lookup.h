@@ -271,8 +271,7 @@ typedef struct mt_lookup_row {
     struct mt_lookup_row *next;           /* while loading: the next row of equal rank for the shape */
     int64_t subject;
     double most_error;                    /* the largest over the workloads that the row answers for; NAN = it is not known of all */
-    struct mt_lookup_row *slower;         /* of the shape's front, with TUNELOOKUP_ERRORS: the next one, slower, with a smaller most_error */
-    uint32_t place;                       /* of such a row: among the extra rows, from 1 */
+    struct mt_lookup_row *slower; uint32_t place; /* of the shape's front, with TUNELOOKUP_ERRORS: the next one, with a smaller most_error; its place among the extra rows, from 1 */
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
@@ -431,8 +430,7 @@ typedef struct mt_lookup_predictor {
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
     const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
-    const double *most_error;        /* [variant_count]: the largest on the shapes with the plan's strings where it was right; NAN = there is none, or it is not known on one */
-    const uint32_t *error_shapes;    /* how many these are */
+    const double *most_error; const uint32_t *error_shapes; /* [variant_count]: the largest on the shapes with the plan's strings where it was right, NAN = there is none or it is not known on one; how many these are */
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
     uint8_t file;
@@ -451,8 +449,7 @@ typedef struct mt_lookup_default {
 typedef struct mt_lookup_decision {
     uint32_t row;                    /* index into the rows of the answers */
     uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
-    uint32_t error_shapes;           /* 0: norm_error is unknown, or of the asked shape */
-    double slowdown, bound;          /* factors, NAN = unknown, as is */ double norm_error;
+    double slowdown, bound, norm_error; uint32_t error_shapes; /* factors, NAN = unknown, as is norm_error; 0: that is unknown, or of the asked shape */
 } mt_lookup_decision;
 typedef struct mt_lookup_cached {
     _Atomic uint32_t state;          /* as above */
