@@ -188,7 +188,8 @@ CREATE TABLE measurement (
     model_floor_ns     REAL,
     samples            BLOB,             -- float32 little-endian nanoseconds in measuring order, one zstd frame
     spec_digest        TEXT,             -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
-    proposed_by        TEXT              -- who asked for it: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); NULL = not known
+    proposed_by        TEXT,             -- who asked for it: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); NULL = not known
+    bits               TEXT              -- fingerprint of its outputs' bits on the inputs of seed 0, 16 hex digits; NULL = not known, or they vary
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN ('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input'); -- the lookup reads all of them
