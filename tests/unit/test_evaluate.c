@@ -96,49 +96,6 @@ START_TEST(two_runs_by_bits_or_within_a_spread)
 }
 END_TEST
 
-static void expect_bits(bench *b, const char *behaviour, const char *bits)
-{
-    mt_outcome outcome = evaluate(b, behaviour);
-    ck_assert_str_eq(outcome.bits, bits);
-    mt_outcome_free(&outcome);
-}
-
-/* Equal outputs have equal fingerprints, on whatever launch; what failed, or may come out otherwise each time, or was measured with other inputs than those of seed 0, has none. */
-START_TEST(outputs_have_fingerprints)
-{
-    bench *b = &(bench){0};
-    char bits[MT_BITS_SIZE];
-    mt_outcome outcome;
-    open_bench(b, NULL, "small");
-    expect_bits(b, "ok", "");
-    b->subject.seed = 0;
-    outcome = evaluate(b, "ok");
-    memcpy(bits, outcome.bits, sizeof bits);
-    mt_outcome_free(&outcome);
-    ck_assert_uint_eq(strspn(bits, "0123456789abcdef"), MT_BITS_SIZE - 1);
-    expect_bits(b, "slow", bits);
-    GOOD(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=256", &outcome));
-    ck_assert_str_eq(outcome.bits, bits);
-    mt_outcome_free(&outcome);
-    expect_bits(b, "wrong", "");
-    expect_bits(b, "nondet", "");
-    expect_bits(b, "ok", bits);
-    b->subject.seed = 2;
-    expect_bits(b, "ok", "");
-    close_bench(b);
-    open_bench(b, LITTLE_SPACE("s", "order = any\n"), "s");
-    b->subject.seed = 0;
-    expect_bits(b, "ok", "");
-    close_bench(b);
-    open_bench(b, LITTLE_SPACE("s", ""), "s");
-    b->subject.seed = 0;
-    outcome = evaluate(b, "ok");
-    ck_assert(outcome.bits[0] && strcmp(outcome.bits, bits) != 0); /* other outputs */
-    mt_outcome_free(&outcome);
-    close_bench(b);
-}
-END_TEST
-
 START_TEST(an_ok_outcome_is_complete)
 {
     bench *b = &(bench){0};
@@ -614,7 +571,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_behaviour_has_its_outcome, bounds_of_an_init_are_of_the_shape, two_runs_by_bits_or_within_a_spread, outputs_have_fingerprints, an_ok_outcome_is_complete, inputs_are_kept_by_the_file_not_by_its_path, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, bounds_of_an_init_are_of_the_shape, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, inputs_are_kept_by_the_file_not_by_its_path, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, resources_are_the_worst_over_launches, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select(), fakes_select_nvml();
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);
