@@ -1,5 +1,6 @@
 #include "db/exchange/misses.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum { MAX_FILE_BYTES = 256 << 20, MAX_LINE_BYTES = 64 << 10, MAX_NAMES = 64, MO
 enum { PLACES = 1 << 18 }; /* of a hash table; twice as many as there are shapes at most */
 _Static_assert(PLACES >= 2 * MT_MISSES_MOST, "the table never fills");
 
-typedef struct reader {
+typedef struct mt_misses_reader {
     const char *path;
     mt_store *json;          /* in memory; SQLite's JSON functions take the lines apart */
     mt_misses *misses;
@@ -25,6 +26,8 @@ typedef struct reader {
     void *context;
     int64_t line;
     uint32_t *places;        /* [PLACES]: 1 + index into the misses' items; 0 = free */
+    char *text;              /* [MAX_LINE_BYTES + 1]: the line whose end has not come */
+    size_t length;           /* of all of it, also where it is longer than there is room */
 } reader;
 
 /* ---- one line ---- */
@@ -288,12 +291,15 @@ static void tell_more(const reader *r)
     r->skipped(r->context, message);
 }
 
-/* `length`: of the whole line; of more than MAX_LINE_BYTES the text holds the beginning. */
-static mt_status take_line(reader *r, char *line, size_t length, mt_error *err)
+/* The line is over. */
+static mt_status take_line(reader *r, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_miss miss = {0};
     trouble wrong = NULL;
+    char *line = r->text;
+    size_t length = r->length;
+    r->length = 0;
     r->line++;
     if (length && length <= MAX_LINE_BYTES && line[length - 1] == '\r') length--;
     if (length == 0) return MT_OK;
@@ -309,44 +315,75 @@ done:
     return st;
 }
 
-static mt_status take_lines(reader *r, FILE *file, mt_error *err)
+mt_status mt_misses_open(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_misses_reader **out, mt_error *err)
+{
+    mt_status st;
+    reader *r = mt_alloc(1, sizeof *r);
+    *misses = (mt_misses){0};
+    if (!r) return mt_no_memory(path, err);
+    *r = (reader){.path = path, .misses = misses, .skipped = skipped, .context = context, .places = mt_alloc(PLACES, sizeof *r->places), .text = mt_alloc(MAX_LINE_BYTES + 1, 1)};
+    if (!r->places || !r->text) MT_LEAVE(mt_no_memory(path, err));
+    MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &r->json, err));
+    *out = r;
+    r = NULL;
+done:
+    mt_misses_close(r);
+    return st;
+}
+
+void mt_misses_close(reader *r)
+{
+    if (!r) return;
+    mt_store_close(r->json);
+    MT_FREE_EACH(r->places, r->text, r);
+}
+
+mt_status mt_misses_take(reader *r, const char *bytes, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t length = 0, total = 0;
-    char *line = mt_alloc(MAX_LINE_BYTES + 1, 1);
-    if (!line) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", r->path);
-    for (int c = getc_unlocked(file); st == MT_OK && c != EOF; c = getc_unlocked(file)) {
-        if (++total > MAX_FILE_BYTES) st = MT_FAIL(err, MT_ERR_IO, "%s: is larger than %d MiB", r->path, MAX_FILE_BYTES >> 20);
-        else if (c == '\n') {
-            st = take_line(r, line, length, err);
-            length = 0;
-        } else if (length++ < MAX_LINE_BYTES) line[length - 1] = (char)c;
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
+        if (bytes[i] == '\n') st = take_line(r, err);
+        else if (r->length++ < MAX_LINE_BYTES) r->text[r->length - 1] = bytes[i];
     }
-    if (st == MT_OK && length) st = take_line(r, line, length, err);
-    if (st == MT_OK && ferror(file)) st = MT_FAIL(err, MT_ERR_IO, "%s: can't be read", r->path);
-    mt_free(line);
     return st;
+}
+
+mt_status mt_misses_end(reader *r, mt_error *err)
+{
+    mt_status st = r->length ? take_line(r, err) : MT_OK;
+    tell_more(r);
+    r->line = 0;
+    return st;
+}
+
+static mt_status take_file(reader *r, int fd, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char bytes[16384];
+    size_t total = 0;
+    for (ssize_t count = 1; count && st == MT_OK;) {
+        do {
+            count = read(fd, bytes, sizeof bytes);
+        } while (count < 0 && errno == EINTR);
+        if (count < 0) return MT_FAIL(err, MT_ERR_IO, "%s: can't be read: %s", r->path, strerror(errno));
+        total += (size_t)count;
+        st = total > MAX_FILE_BYTES ? MT_FAIL(err, MT_ERR_IO, "%s: is larger than %d MiB", r->path, MAX_FILE_BYTES >> 20) : mt_misses_take(r, bytes, (size_t)count, err);
+    }
+    return st == MT_OK ? mt_misses_end(r, err) : st;
 }
 
 mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_error *err)
 {
-    mt_status st;
     int fd = -1;
-    FILE *file = NULL;
-    reader r = {.path = path, .misses = misses, .skipped = skipped, .context = context, .places = mt_alloc(PLACES, sizeof *r.places)};
-    *misses = (mt_misses){0};
+    reader *r = NULL;
+    mt_status st;
+    MT_TRY(mt_misses_open(path, skipped, context, misses, &r, err));
     MT_TRY(mt_file_open_regular(path, &fd, err));
-    file = fdopen(fd, "r");
-    if (!file || !r.places) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
-    MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &r.json, err));
-    MT_TRY(take_lines(&r, file, err));
-    tell_more(&r);
+    MT_TRY(take_file(r, fd, err));
     if (misses->count) qsort(misses->items, misses->count, sizeof *misses->items, by_weight);
 done:
-    mt_store_close(r.json);
-    if (file) fclose(file);
-    else if (fd >= 0) close(fd);
-    mt_free(r.places);
+    if (fd >= 0) close(fd);
+    mt_misses_close(r);
     return st;
 }
 

@@ -16,6 +16,7 @@ typedef struct mt_miss {
     int64_t count;           /* at least 1; saturates */
     int64_t newest_unix_ms;
     int64_t line;            /* the first one */
+    int64_t settled;         /* the count up to which it was worked off; 0 at first, and the reader leaves it */
 } mt_miss;
 
 enum { MT_MISSES_MOST = 100000 }; /* shapes that are told apart */
@@ -33,6 +34,14 @@ typedef void (*mt_misses_skipped_callback)(void *context, const char *message);
  * mt_misses_free in every case. */
 mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_error *err);
 void mt_misses_free(mt_misses *misses);
+
+/* The same of bytes as they come: lines, cut wherever, of a log that grows. The misses are in the order of their first lines then. `path` is for messages; it and *misses are borrowed. */
+typedef struct mt_misses_reader mt_misses_reader;
+mt_status mt_misses_open(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_misses_reader **reader, mt_error *err);
+mt_status mt_misses_take(mt_misses_reader *reader, const char *bytes, size_t count, mt_error *err);
+/* A file is over: its last line may lack an end. What comes next is another file's first line. */
+mt_status mt_misses_end(mt_misses_reader *reader, mt_error *err);
+void mt_misses_close(mt_misses_reader *reader); /* leaves the misses; NULL is a no-op */
 
 /* Whether a GPU's key, in which facts may be unknown ("sm0", "0g"), can be that of the GPU with key `known`. */
 bool mt_miss_fits_gpu(const char *gpu, const char *known);

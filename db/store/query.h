@@ -97,6 +97,10 @@ typedef struct mt_tuned_info {
 typedef mt_status (*mt_query_tuned_callback)(void *context, const mt_tuned_info *row, mt_error *err);
 mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tuned_callback callback, void *context, mt_error *err);
 
+/* Whether the last session that measured something of a subject of the filter did not come to its end: it was interrupted or killed, or goes on, and no later one
+ * picked the winner anew, which also one does that has nothing left to measure. */
+mt_status mt_query_is_cut_short(mt_store *store, const mt_filter *filter, bool *is_cut_short, mt_error *err);
+
 /* Newest valid medians of what a winner's subject is compared with (mt_store_comparison_point), by the id of the winner's measurement. NAN: none, or not ok. *count: how many
  * comparison points are known, valid or not. */
 mt_status mt_query_comparison_points(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);

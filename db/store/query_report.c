@@ -62,6 +62,12 @@ mt_status mt_query_bits(mt_store *store, const mt_filter *filter, mt_query_bits_
     return st;
 }
 
+mt_status mt_query_is_cut_short(mt_store *store, const mt_filter *filter, bool *is_cut_short, mt_error *err)
+{
+    return mt_sql_one(store, "SELECT n.state IN ('running', 'interrupted') AND coalesce(b.updated_unix_ms, 0) <= coalesce(n.ended_unix_ms, m.created_unix_ms) " SUBJECT_TABLES
+                      "CROSS JOIN measurement m ON m.subject_id = s.id JOIN session n ON n.id = m.session_id LEFT JOIN best b ON b.subject_id = s.id WHERE " SUBJECT_FILTER "ORDER BY m.id DESC LIMIT 1", "read how a session ended", mt_query_values(filter).in, MT_OUT(MT_TO_BOOL(is_cut_short)), err);
+}
+
 mt_status mt_query_comparison_points(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err)
 {
     mt_status st;

@@ -1,4 +1,5 @@
 /* The fake NVML: foreign load and throttling as the environment says. See README.md here. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +16,18 @@ static long number(const char *name)
 {
     const char *text = getenv(name);
     return text ? strtol(text, NULL, 10) : 0;
+}
+
+/* The n-th number of the file that MSDA_TUNE_FAKE_LOAD_FILE names, which a test may rewrite while it runs; the variable `name` where there is none. */
+static unsigned load_number(int n, const char *name)
+{
+    const char *path = getenv("MSDA_TUNE_FAKE_LOAD_FILE");
+    FILE *file = path ? fopen(path, "re") : NULL;
+    unsigned numbers[3] = {0, 0, 0};
+    if (!file) return (unsigned)number(name);
+    int count = fscanf(file, "%u %u %u", &numbers[0], &numbers[1], &numbers[2]);
+    fclose(file);
+    return n < count ? numbers[n] : 0;
 }
 
 int nvmlInit_v2(void)
@@ -54,7 +67,18 @@ int nvmlDeviceGetComputeRunningProcesses_v3(mt_nvml_handle device, unsigned *cou
 int nvmlDeviceGetUtilizationRates(mt_nvml_handle device, mt_nvml_utilization *rates)
 {
     (void)device;
-    *rates = (mt_nvml_utilization){(unsigned)number("MSDA_TUNE_FAKE_BUSY"), 0};
+    *rates = (mt_nvml_utilization){load_number(0, "MSDA_TUNE_FAKE_BUSY"), 0};
+    return MT_NVML_SUCCESS;
+}
+
+/* The process that started this one, and one that is nobody's; or, as in a container, both by numbers that mean nothing here. */
+int nvmlDeviceGetProcessUtilization(mt_nvml_handle device, mt_nvml_sample *list, unsigned *count, unsigned long long since_unix_us)
+{
+    (void)device, (void)since_unix_us;
+    if (*count < 2) return MT_NVML_INSUFFICIENT_SIZE;
+    *count = 2;
+    list[0] = (mt_nvml_sample){.pid = load_number(2, "MSDA_TUNE_FAKE_CONTAINER") ? 1 : (unsigned)getppid(), .gpu = 50};
+    list[1] = (mt_nvml_sample){.pid = 1, .gpu = load_number(1, "MSDA_TUNE_FAKE_OTHERS")};
     return MT_NVML_SUCCESS;
 }
 

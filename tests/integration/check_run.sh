@@ -20,6 +20,7 @@ cat >k.cu <<'END'
 #include <algorithm>
 namespace ns {
 __constant__ float taps[4];
+__device__ int runs;
 template <int F> __global__ void __launch_bounds__(BLOCK) scale(float *out, const float *in, const half *h, int n)
 {
     extern __shared__ __align__(16) unsigned char raw[];
@@ -100,12 +101,12 @@ good 'a barrier that all reach in a branch' 'if (blockIdx.x == 0) __syncthreads(
 bad 'a wrong element' 'if (i == 7) out[i] += 1;' 'worst element 7: '
 bad 'an element that is not written' 'if (i == 9) out[i] = __int_as_float(0x7fda5a5a);' '1 of 1000 elements not written, first 9'
 good 'a barrier behind the end of some threads' "$(printf 'if (threadIdx.x >= 16 && threadIdx.x < 40) return;\n__syncthreads();\nif (__syncthreads_count(1) != BLOCK - 24) out[i] = 7;')"
-bad 'a barrier that some never reach' "$(printf 'if (threadIdx.x < 16) __syncthreads();\nelse if (threadIdx.x < 32) __syncwarp();')" 'the outcome of the variant is deadlock: m.cu:27: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:27, thread (16, 0, 0) waits at __syncwarp() in m.cu:28'
-bad 'two barriers' "$(printf 'if (threadIdx.x < 32) __syncthreads();\nelse __syncthreads();')" 'waits at __syncthreads() in m.cu:27, thread (32, 0, 0) waits at __syncthreads() in m.cu:28'
-bad 'a shuffle of half a warp' "$(printf 'if (threadIdx.x < 16) __shfl_sync(~0u, i, 0);\n__syncthreads();')" '__shfl_sync() in m.cu:27'
+bad 'a barrier that some never reach' "$(printf 'if (threadIdx.x < 16) __syncthreads();\nelse if (threadIdx.x < 32) __syncwarp();')" 'the outcome of the variant is deadlock: m.cu:28: __syncthreads() is not reached by all threads that it waits for: in block (0, 0, 0) thread (0, 0, 0) waits at __syncthreads() in m.cu:28, thread (16, 0, 0) waits at __syncwarp() in m.cu:29'
+bad 'two barriers' "$(printf 'if (threadIdx.x < 32) __syncthreads();\nelse __syncthreads();')" 'waits at __syncthreads() in m.cu:28, thread (32, 0, 0) waits at __syncthreads() in m.cu:29'
+bad 'a shuffle of half a warp' "$(printf 'if (threadIdx.x < 16) __shfl_sync(~0u, i, 0);\n__syncthreads();')" '__shfl_sync() in m.cu:28'
 good 'a shuffle whose other lanes have ended, with a mask of its own' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nout[i < n ? i : 0] += 0 * __shfl_xor_sync(0xffffu, 1, 8);')"
 good 'a value of a lane that has ended, of which nothing is made' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nint lost = __shfl_down_sync(~0u, 1, 8);\nif (threadIdx.x %% 32 < 8 && i < n) out[i] *= lost;')"
-bad 'a value of a lane that has ended' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nif (i < n) out[i] += 0 * (threadIdx.x / 999) + __shfl_down_sync(~0u, 0, 8);')" 'm.cu:28: __shfl_down_sync() of thread (111, 0, 0) of block (0, 0, 0) asks lane 23, which has ended, is not in its mask or does not exist'
+bad 'a value of a lane that has ended' "$(printf 'if (threadIdx.x %% 32 >= 16) return;\nif (i < n) out[i] += 0 * (threadIdx.x / 999) + __shfl_down_sync(~0u, 0, 8);')" 'm.cu:29: __shfl_down_sync() of thread (111, 0, 0) of block (0, 0, 0) asks lane 23, which has ended, is not in its mask or does not exist'
 bad 'a value of a lane that is not in the mask' "$(printf 'if (threadIdx.x %% 32 >= 16) { __syncwarp(0xffff0000u); return; }\nif (i < n) out[i] += __shfl_down_sync(0xffffu, 0, 8);')" '__shfl_down_sync() of thread (111, 0, 0) of block (0, 0, 0) asks lane 23'
 good 'a sum of the lanes that are there' "$(printf 'if (threadIdx.x %% 32 %% 2) return;\nif (__reduce_add_sync(~0u, 1) != 16 && i < n) out[i] = 7;')"
 # Each is right in one order of the threads, or of the blocks, at least.
@@ -115,32 +116,39 @@ done
 bad 'a barrier too few in a loop' "$(printf '__shared__ int mark;\nfor (int k = 0; k < 3; k++) {\nif (threadIdx.x == 64) mark = k;\n__syncthreads();\nif (mark != k && i < n) out[i] = 7;\n}')" 'out: ‖out − ref‖'
 bad 'shared memory that nobody wrote' "$(printf '__shared__ int none[BLOCK];\nif (none[threadIdx.x] && i < n) out[i] = 7;')" 'out: ‖out − ref‖'
 for peer in -BLOCK +BLOCK; do bad "what block $peer writes" "if (i $peer >= 0 && i $peer < n && i < n && __float_as_int(out[i $peer]) == 0x7fda5a5a) out[i] = 7;" 'out: ‖out − ref‖'; done
-bad 'an assertion' 'assert(i != 3);' 'the outcome of the variant is failed: m.cu:27: assert(i != 3) of'
+bad 'an assertion' 'assert(i != 3);' 'the outcome of the variant is failed: m.cu:28: assert(i != 3) of'
 grep -q 'does not hold for thread (3, 0, 0) of block (0, 0, 0)' out.txt || fail 'an assertion: by whom'
 bad 'a division by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'zero, for which a GPU gives any number'
 bad 'an input that is written' 'if (i == 0) ((float *)in)[0] += 1;' 'the outcome of the variant is wrote_input: in is an input'
 bad 'an endless loop' 'while (*(volatile int *)&sum) {}' 'the outcome of the variant is timeout: no end within 5 s'
-bad 'PTX that is reached' 'asm volatile("cp.async.commit_group;" ::);' "the variant can't run on the CPU: m.cu:27: inline PTX (cp.async.commit_group)"
+bad 'PTX that is reached' 'asm volatile("cp.async.commit_group;" ::);' "the variant can't run on the CPU: m.cu:28: inline PTX (cp.async.commit_group)"
 good 'PTX that is not reached' 'if (n < 0) asm volatile("cp.async.commit_group;" ::);'
-bad 'an intrinsic that is not there' 'out[0] = __dp4a(1, 2, 3);' "m.cu:27"
-bad 'a trap' 'if (i == 3) __trap();' 'm.cu:27: __trap()'
+bad 'an intrinsic that is not there' 'out[0] = __vimax3_s32(1, 2, 3);' "m.cu:28"
+good "an assembler line without an instruction, shared memory that is static twice, bytes in words, what GPU's compilers say of themselves" "$(printf '%s\n' 'asm volatile("" ::: "memory"); asm volatile("// nothing");' \
+  'static __shared__ int twice[BLOCK];' 'twice[threadIdx.x] = 1;' '__syncthreads();' 'if (twice[threadIdx.x ^ 1] != 1) out[0] = 7;' \
+  'if (__dp4a(0x01ff0203, 0x02020202, 5) != 15 || __vadd4(0x01ff0203u, 0x01010101u) != 0x02000304u) out[0] = 7;' \
+  '#if !defined(__CUDACC__) || !defined(__CUDACC_RTC__) || defined(__NVCC__) || __CUDACC_VER_MAJOR__ < 12' 'out[0] = 7;' '#endif')"
+bad 'a lane that its mask does not name' 'if (threadIdx.x % 32 >= 16) __syncwarp(0xffffu);' 'm.cu:28: lane 16 calls __syncwarp() with the mask 0x0000ffff, which does not name it'
+bad 'what the run before left' "$(printf '__shared__ int before;\nif (i == 3) out[i] += atomicAdd(&ns::runs, 1);')" 'in a second run from equal inputs'
+[ -z "$has_sanitizer" ] || bad 'a conversion that a GPU saturates' 'if (i < n) out[i] += (int)(3e9f + i) == 2147483647 ? 0 : 1;' "is outside the range of representable values of type 'int' (m.cu:28): this processor gives something else than a GPU"
+bad 'a trap' 'if (i == 3) __trap();' 'm.cu:28: __trap()'
 if [ -n "$has_sanitizer" ]; then
-  bad 'a write behind the end' 'if (i == n - 1) out[i + 1] = 3;' 'the outcome of the variant is out_of_bounds: ns::scale<4>: thread (103, 0, 0) of block (7, 0, 0) writes out[1000], which has 1000 elements (m.cu:27)'
+  bad 'a write behind the end' 'if (i == n - 1) out[i + 1] = 3;' 'the outcome of the variant is out_of_bounds: ns::scale<4>: thread (103, 0, 0) of block (7, 0, 0) writes out[1000], which has 1000 elements (m.cu:28)'
   bad 'a read in front' 'if (i == 5) out[i] = in[-1];' 'thread (5, 0, 0) of block (0, 0, 0) reads in[-1], which has 1000 elements'
   bad 'a shared array' 'fixed[threadIdx.x + 1] = 0;' 'writes fixed[128], which has 128 elements'
   bad 'dynamic shared memory' 'tile[threadIdx.x + 1] = 0;' 'writes dynamic shared memory at byte 512, of which the launch gives 512'
   # Far off too, where another array may lie; each is named that the source means.
   for far in 2100 50000 -1100; do
-    bad "an element $far" "if (i == 5) out[$far] = 3;" "thread (5, 0, 0) of block (0, 0, 0) writes out[$far], which has 1000 elements (m.cu:27)"
+    bad "an element $far" "if (i == 5) out[$far] = 3;" "thread (5, 0, 0) of block (0, 0, 0) writes out[$far], which has 1000 elements (m.cu:28)"
   done
   bad 'a far element of an input' 'if (i == 5) out[i] = in[3000];' 'reads in[3000], which has 1000 elements'
-  bad 'where it divides by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'failed: ns::scale<4>: thread (0, 0, 0) of block (0, 0, 0) divides an integer by zero, for which a GPU gives any number (m.cu:27)'
+  bad 'where it divides by zero' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'failed: ns::scale<4>: thread (0, 0, 0) of block (0, 0, 0) divides an integer by zero, for which a GPU gives any number (m.cu:28)'
   bad 'a stack' 'volatile float deep[200000]; deep[i] = 1; out[0] = deep[3];' 'its stack is too small here'
   bad 'a null pointer' 'if (i == 1) *(volatile int *)nullptr = 1;' "touches memory that is no argument's"
   bad 'a vector that is not aligned' 'if (i == 0) *(float4 *)out = *(const float4 *)(in + 1);' 'or at an address that is no multiple of its vector'
 fi
 # A compiler without the sanitizer.
-printf '#!/bin/bash\n[[ " $* " = *" -fsanitize=address "* ]] && exit 1\nexec %s "$@"\n' "$compiler" >plain
+printf '#!/bin/bash\n[[ " $* " = *" -fsanitize="* ]] && exit 1\nexec %s "$@"\n' "$compiler" >plain
 chmod +x plain
 CXX=$scratch/plain good 'without the sanitizer' ''
 CXX=$scratch/plain bad 'a division by zero, without the sanitizer' 'if (i < n) out[i] += 5 / (int)(threadIdx.x / 200);' 'SIGFPE: an integer is divided by zero'
@@ -153,7 +161,17 @@ sed 's/^reference = ref/reference = default/; /launch reference/,$d' k.ini >d.in
 sed '/^    MODE$/d' k.cu >kk.cu
 sed -i 's/k\.cu/kk.cu/' d.ini
 run d.ini || fail 'reference = default'
-grep -q 'nothing to compare with' out.txt || fail 'reference = default: not told'
+grep -q 'ran: out: all elements written, by two runs alike' out.txt && grep -q 'nobody knows' out.txt || fail 'reference = default: not told'
+# Without another's word: what is left out, differs from run to run, or proves nothing.
+alone() { # WAY LINES TEXT
+  with "$2"
+  sed 's/kk\.cu/m.cu/' d.ini >m.ini
+  run m.ini
+  grep -qF -- "$3" out.txt || fail "$1: expected '$3'"
+}
+alone 'an element that is not written, without a reference' 'if (i == 9) out[i] = __int_as_float(0x7fda5a5a);' '1 of 1000 elements not written, first 9'
+alone 'shared memory without a barrier, without a reference' "$(printf '__shared__ int ids[BLOCK];\nids[threadIdx.x] = threadIdx.x;\nif (ids[threadIdx.x ^ 1] != (threadIdx.x ^ 1) && i < n) out[i] = 7;')" 'out: two runs differ'
+alone 'nothing but zeros, without a reference' 'if (i < n) out[i] = 0;' 'the first run is 0 or no number in every element, which proves nothing'
 sed 's/^block = BLOCK/block = BLOCK\ncluster = 2/' d.ini >cluster.ini
 run cluster.ini && fail 'a cluster runs'
 grep -qF '[launch 1]: a cluster of blocks' out.txt || fail 'a cluster is not told'
@@ -178,6 +196,78 @@ for signal in INT TERM; do
   [ $? -gt 128 ] || fail "$signal: it does not end"
   [ -z "$(ls -A temporary)" ] || fail "$signal: temporary files are left"
 done
+# A source with a host: its bodies that call CUDA's runtime, and its main, are left out.
+sed '/^    MODE$/d' k.cu >h.cu
+cat >>h.cu <<'END'
+#include <device_launch_parameters.h>
+#include <math_constants.h>
+#include <cooperative_groups.h>
+#include <cuda_fp8.h>
+static float *copy_of(const float *from, int n, cudaStream_t stream)
+{
+    float *to = 0;
+    cudaMalloc(&to, n * sizeof *to);
+    cudaMemcpyAsync(to, from, n * sizeof *to, cudaMemcpyHostToDevice, stream);
+    return to;
+}
+int main(int argc, char **argv)
+{
+    ref<<<1, 64>>>(0, 0, 0, argc);
+    return copy_of(0, 3, 0) == 0;
+}
+namespace cg = cooperative_groups;
+__global__ void sums(float *out, const float *in, int n)
+{
+    auto block = cg::this_thread_block();
+    auto tile = cg::tiled_partition<16>(block);
+    int i = blockIdx.x * blockDim.x + block.thread_rank();
+    float sum = cg::reduce(tile, i < n ? in[i] : -CUDART_INF_F, cg::greater<float>());
+    block.sync();
+    if (i < n) out[i] = float(__nv_fp8_e4m3(tile.shfl(sum, 0))) * (float(__nv_fp8_e4m3(300.f)) == 288 && float(__nv_fp8_e5m2(1e9f)) == 57344 && float(__nv_fp8_e4m3(0.0175f)) == 0.017578125f);
+}
+__global__ void most(double *out, const float *in, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double most = -1e30;
+        for (int k = i / 16 * 16; k < i / 16 * 16 + 16 && k < n; k++) most = in[k] > most ? in[k] : most;
+        out[i] = (float)__nv_fp8_e4m3((float)most);
+    }
+}
+END
+for compiler_of_space in nvrtc nvcc; do
+  cat >h.ini <<END
+[kernel]
+source    = h.cu
+reference = most
+compiler  = $compiler_of_space
+[shape small]
+N = 1000
+[algorithm sums]
+[params]
+BLOCK = 128
+[args]
+in  = in f32 [N] uniform(-1, 1)
+out = out f32 [N]
+[launch 1]
+args  = out, in, i32(N)
+grid  = ceil_div(N, BLOCK)
+block = BLOCK
+[launch reference 1]
+args  = out, in, i32(N)
+grid  = 1
+block = 1
+END
+  run h.ini || fail "host code, $compiler_of_space"
+  grep -q '^  right: out: ' out.txt || fail "host code, $compiler_of_space: no result"
+done
+# What the reference's declaration is taken for, and what it leaves out.
+sed 's/__global__ void most(double \*out/typedef float real;\n__global__ void most(real *out/' h.cu >t.cu
+sed 's/h\.cu/t.cu/' h.ini >t.ini
+run t.ini && fail 'a reference of another type passes'
+grep -q 'most writes numbers of 4 bytes through parameter 1, whose type was read as double \*' out.txt || fail 'a reference of another type is not told'
+sed 's/for (int i = 0; i < n; i++) {/for (int i = 0; i < n - 5; i++) {/' h.cu >t.cu
+run t.ini && fail 'a reference that leaves elements out passes'
+grep -q 'the outcome of the reference is failed: it writes 995 of the 1000 elements of out' out.txt || fail 'a reference that leaves elements out is not told'
 # Structs by value: pointers, vectors, arrays and structs in them, for the variant and the reference; one of another size is told.
 cat >job.cu <<'END'
 #include <cuda_fp16.h>

@@ -44,6 +44,9 @@ completes 'random' 'tune --strategy ran'
 completes 'auto' 'tune --strategy au'
 completes 'demo' 'tune --space '
 completes '' 'tune --db ' # files
+completes 'demo' 'follow --space '
+completes '' 'follow --gpu ' # a number
+completes '--misses' 'follow --m'
 completes '' 'nonsense --x'
 completes '' 'slurm --space demo -- --sh'
 # The report's sections, one behind the other.

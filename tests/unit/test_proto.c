@@ -119,6 +119,18 @@ START_TEST(prepare)
 }
 END_TEST
 
+START_TEST(load)
+{
+    mt_message question = {.type = MT_MESSAGE_ASK_LOAD}, back = round_trip(&question);
+    mt_message_free(&back);
+    mt_message answer = {.type = MT_MESSAGE_LOAD, .load = {.all_percent = 97, .others_percent = -1}};
+    back = round_trip(&answer);
+    ck_assert_int_eq(back.load.all_percent, 97);
+    ck_assert_int_eq(back.load.others_percent, -1);
+    mt_message_free(&back);
+}
+END_TEST
+
 START_TEST(stage_and_bye)
 {
     for (int work = 0; work < MT_WORK_COUNT; work++) {
@@ -285,4 +297,4 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
-UNIT_MAIN("proto", hello, compile, compiled, evaluate, prepare, stage_and_bye, result, every_outcome, refuses_bad_headers, survives_damage, refuses_bad_payloads, refuses_to_send_too_much, memory_runs_out)
+UNIT_MAIN("proto", hello, compile, compiled, evaluate, prepare, load, stage_and_bye, result, every_outcome, refuses_bad_headers, survives_damage, refuses_bad_payloads, refuses_to_send_too_much, memory_runs_out)

@@ -255,6 +255,43 @@ START_TEST(sessions)
 }
 END_TEST
 
+/* The last session that measured something decides, as it stands: running, interrupted or at its end. */
+START_TEST(cut_short)
+{
+    static const struct { const char *state; bool is_cut_short; } ends[] = {{"interrupted", true}, {"done", false}, {"interrupted", true}, {"failed", false}};
+    mt_store *store = fixture_open();
+    mt_subject subject = fixture_subject(store);
+    const mt_filter filter = {.kernel = "msda", .shape_key = "N=48;dtype=f16"}, other = {.kernel = "msda", .shape_key = "N=49;dtype=f16"};
+    bool is = true;
+    ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+    ck_assert(!is); /* nothing was measured */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int64_t session = fixture_session(store);
+        fixture_put_ok(store, session, &subject, "ALGO=a", 1000);
+        ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+        ck_assert_msg(is, "session %zu runs", i);
+        ck_ok(mt_store_session_end(store, session, &(mt_session_end_row){.state = ends[i].state, .times_json = "{}"}, &fixture_err));
+        ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+        ck_assert_msg(is == ends[i].is_cut_short, "%s", ends[i].state);
+    }
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &subject, "ALGO=a", 1000);
+    ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
+    fixture_sql("UPDATE best SET updated_unix_ms = (SELECT max(created_unix_ms) FROM measurement)");
+    ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+    ck_assert(is); /* killed */
+    fixture_sql("UPDATE best SET updated_unix_ms = updated_unix_ms + 1"); /* a session that found all of it known */
+    ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+    ck_assert(!is);
+    fixture_session(store); /* without a measurement of it */
+    ck_ok(mt_query_is_cut_short(store, &filter, &is, &fixture_err));
+    ck_assert(!is);
+    ck_ok(mt_query_is_cut_short(store, &other, &is, &fixture_err));
+    ck_assert(!is);
+    mt_store_close(store);
+}
+END_TEST
+
 /* A callback may use the store, and stop. */
 static mt_status see_and_use(void *context, const mt_measurement_row *row, mt_error *err)
 {
@@ -382,5 +419,5 @@ START_TEST(usual_knobs)
 }
 END_TEST
 
-FIXTURE_MAIN("query", usual_knobs, programmatic_launches, rows_come_back_as_written, untimed_rows_have_no_times, filters, device_names, best_is_ordered, device_list, sessions,
+FIXTURE_MAIN("query", usual_knobs, programmatic_launches, rows_come_back_as_written, untimed_rows_have_no_times, filters, device_names, best_is_ordered, device_list, sessions, cut_short,
              callbacks_may_query_and_stop, impossible_columns, samples_pack_and_unpack)

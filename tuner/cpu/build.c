@@ -11,17 +11,22 @@
 #include "tuner/cpu/rewrite.h"
 #include "tuner/space/source/source_folder.h"
 
-extern const unsigned char mt_cpu_shim_block[], mt_cpu_shim_cuda_runtime[], mt_cpu_shim_small_float[], mt_cpu_shim_cuda_fp16[], mt_cpu_shim_cuda_bf16[], mt_cpu_shim_support_cpu[], mt_cpu_support_cu[], mt_cpu_support_h[];
+extern const unsigned char mt_cpu_shim_block[], mt_cpu_shim_math_constants[], mt_cpu_shim_cuda_fp8[], mt_cpu_shim_cooperative_groups[], mt_cpu_shim_cuda_runtime[], mt_cpu_shim_small_float[], mt_cpu_shim_cuda_fp16[], mt_cpu_shim_cuda_bf16[], mt_cpu_shim_support_cpu[], mt_cpu_support_cu[], mt_cpu_support_h[];
 
 static const struct {
     const char *name;
     const unsigned char *text;
 } shims[] = {
     {"shim/block.h", mt_cpu_shim_block}, {"shim/cuda_runtime.h", mt_cpu_shim_cuda_runtime}, {"shim/small_float.h", mt_cpu_shim_small_float}, {"shim/cuda_fp16.h", mt_cpu_shim_cuda_fp16}, {"shim/cuda_bf16.h", mt_cpu_shim_cuda_bf16},
+    {"shim/cuda_fp8.h", mt_cpu_shim_cuda_fp8}, {"shim/cooperative_groups.h", mt_cpu_shim_cooperative_groups}, {"shim/math_constants.h", mt_cpu_shim_math_constants},
     {"shim/support_cpu.cpp", mt_cpu_shim_support_cpu}, {"shim/support.cu", mt_cpu_support_cu}, {"shim/tuner/gpu/support.h", mt_cpu_support_h},
 };
 
-static const char sanitizer[] = "-fsanitize=address";
+/* Headers of the toolkit whose contents the shim has in cuda_runtime.h. */
+static const char *const parts[] = {"builtin_types.h", "cuda_runtime_api.h", "device_functions.h", "device_launch_parameters.h", "driver_types.h", "host_defines.h", "math_functions.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h", "vector_functions.h", "vector_types.h"};
+
+/* Besides accesses out of bounds: conversions and shifts for which C++ gives any number, and a GPU a certain one. */
+static const char sanitizer[] = "-fsanitize=address,float-cast-overflow,shift";
 
 enum { MOST_OUTPUT = 1 << 20 };
 
@@ -123,10 +128,19 @@ static mt_status write_file(const mt_cpu_builder *self, const char *name, const 
     return st;
 }
 
+static mt_status write_part(const mt_cpu_builder *self, const char *name, mt_error *err)
+{
+    mt_strbuf path = {0};
+    mt_strbuf_addf(&path, "shim/%s", name);
+    mt_status st = write_file(self, mt_strbuf_text(&path), "#pragma once\n#include \"cuda_runtime.h\"\n", err);
+    mt_strbuf_free(&path);
+    return st;
+}
+
 /* Where the sanitizer's library is missing the program is made without. */
 static mt_status compile_support(mt_cpu_builder *self, mt_error *err)
 {
-    static const char *const words[] = {"-std=c++17", "-Ishim", "-c", "shim/support_cpu.cpp", "-o", "support.o"}, *const probe[] = {"-fsanitize=address", "-x", "c++", "probe.cpp", "-o", "probe"};
+    static const char *const words[] = {"-std=c++17", "-Ishim", "-c", "shim/support_cpu.cpp", "-o", "support.o"}, *const probe[] = {sanitizer, "-x", "c++", "probe.cpp", "-o", "probe"};
     mt_status st = MT_OK;
     mt_texts arguments = {0};
     mt_strbuf why = {0};
@@ -171,6 +185,7 @@ mt_status mt_cpu_build_open(const mt_source *source, double limit_s, mt_cpu_buil
     MT_TRY(find_compiler(builder, err));
     MT_TRY(mt_temporary_make(mt_temporary_root(), &builder->folder, err));
     for (size_t i = 0; i < sizeof shims / sizeof *shims; i++) MT_TRY(write_file(builder, shims[i].name, (const char *)shims[i].text, err));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) MT_TRY(write_part(builder, parts[i], err));
     MT_TRY(write_source(builder, source, err));
     MT_TRY(compile_support(builder, err));
 done:
@@ -187,12 +202,20 @@ void mt_cpu_build_close(mt_cpu_builder *builder)
 
 /* ---- the source ---- */
 
-static mt_status preprocess(mt_cpu_builder *self, const mt_options *options, bool *is_good, mt_strbuf *why, mt_error *err)
+/* What the GPU's compiler says of itself; main() is the program's own. Behind the shim, whose headers are the host's. */
+static void add_compiler_macros(const mt_source *source, mt_strbuf *macros)
+{
+    mt_strbuf_addf(macros, "#define main mt_cpu_main_of_source\n#define __CUDACC__ 1\n#define %s 1\n", source->is_for_nvcc ? "__NVCC__" : "__CUDACC_RTC__");
+    mt_strbuf_add(macros, "#define __CUDACC_VER_MAJOR__ 13\n#define __CUDACC_VER_MINOR__ 0\n#define __CUDACC_VER_BUILD__ 0\n");
+}
+
+static mt_status preprocess(mt_cpu_builder *self, const mt_source *source, const mt_options *options, bool *is_good, mt_strbuf *why, mt_error *err)
 {
     static const char *const last[] = {"-Ishim", MT_SOURCE_MAIN, "-o", "source.ii"}, *const first[] = {"-E", "-w", "-x", "c++", "-include", "shim/cuda_runtime.h"};
     mt_status st = MT_OK;
     mt_texts arguments = {0};
     mt_strbuf macros = {0};
+    add_compiler_macros(source, &macros);
     for (size_t i = 0; i < options->count; i++) mt_source_add_macro(options->items[i], &macros);
     MT_TRY(macros.failed ? mt_no_memory("check --run", err) : write_file(self, "macros.h", mt_strbuf_text(&macros), err));
     MT_TRY(add_all(&arguments, first, sizeof first / sizeof *first, err));
@@ -217,7 +240,7 @@ mt_status mt_cpu_build_text(mt_cpu_builder *builder, const mt_source *source, co
     size_t length;
     mt_strbuf rewritten = {0};
     *text = NULL;
-    mt_status st = preprocess(builder, options, &is_good, why, err);
+    mt_status st = preprocess(builder, source, options, &is_good, why, err);
     if (st != MT_OK || !is_good) return st;
     path = mt_path_join(builder->folder.path, "source.ii");
     st = path ? mt_file_read(path, 0, &read, &length, err) : mt_no_memory("check --run", err);

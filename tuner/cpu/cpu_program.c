@@ -37,11 +37,6 @@ static void add_load(const mt_cpu_job *job, size_t i, mt_strbuf *out)
     mt_strbuf_addf(out, "mt_cpu::load(a%zu, %lluull, \"" MT_CPU_INPUT "\");\n", i, (unsigned long long)job->tensors[i].bytes, i);
 }
 
-static void add_poison(const mt_cpu_job *job, size_t i, mt_dtype dtype, mt_strbuf *out)
-{
-    mt_strbuf_addf(out, "mt_cpu::repeat_bits(a%zu, %lluull, %zu, %lluull);\n", i, (unsigned long long)job->tensors[i].elements, mt_dtype_bytes(dtype), (unsigned long long)mt_verify_poison_bits(dtype, 0));
-}
-
 /* ---- inputs ---- */
 
 static mt_status add_generator(const mt_cpu_job *job, size_t i, mt_strbuf *out, mt_error *err)
@@ -120,6 +115,7 @@ static mt_status add_launch(const mt_cpu_job *job, const mt_plan_launch *launch,
         bool is_expected = mt_arg_is_output(&job->spec->args[arg]);
         if (job->plan->args[arg].kind == MT_ARG_STRUCT) mt_strbuf_addf(out, "{s%zu, sizeof s%zu}, ", k, k);
         else if (job->plan->args[arg].kind == MT_ARG_SCALAR) mt_strbuf_addf(out, "s%zu, ", k);
+        else if (is_expected && *prefix == 'r') mt_strbuf_addf(out, "{&%s%zu, 0, %zu}, ", prefix, arg, mt_dtype_is_float(job->written[arg]) ? mt_dtype_bytes(job->written[arg]) : 0);
         else mt_strbuf_addf(out, "&%s%zu, ", is_expected ? prefix : "a", arg);
     }
     mt_strbuf_add(out, "});\n}\n");
@@ -151,6 +147,8 @@ static void add_expected_buffer(const mt_cpu_job *job, size_t i, mt_strbuf *out)
 static void store_expected(const mt_cpu_job *job, size_t i, mt_strbuf *out)
 {
     unsigned long long count = job->tensors[i].elements;
+    if (mt_dtype_is_float(job->written[i]) && job->spec->args[i].role != MT_ROLE_INOUT && !job->spec->args[i].zero_before_each)
+        mt_strbuf_addf(out, "mt_cpu::expect_written(\"%s\", r%zu, %lluull, %zu, %lluull);\n", job->spec->args[i].name, i, count, mt_dtype_bytes(job->written[i]), (unsigned long long)mt_verify_poison_bits(job->written[i], 0));
     if (mt_dtype_is_float(job->written[i]) && job->written[i] != MT_F64)
         mt_strbuf_addf(out, "char *w%zu = mt_cpu::add_buffer(\"%s\", %lluull, 8);\nmt_cpu_widen(r%zu, %lluull, %d, w%zu);\nmt_cpu::store(w%zu, %lluull, \"" MT_CPU_EXPECTED "\");\n", i, job->spec->args[i].name, 8 * count, i, count,
                        (int)job->written[i], i, i, 8 * count, i);
@@ -184,28 +182,48 @@ done:
 
 /* ---- the variant ---- */
 
+/* What every run begins with. */
+static mt_status add_reset(const mt_cpu_job *job, size_t i, mt_strbuf *out, mt_error *err)
+{
+    const mt_plan_tensor *tensor = &job->tensors[i];
+    if (is_input(job, i)) {
+        add_load(job, i, out);
+        return add_constant(job, i, out, err);
+    }
+    if (job->spec->args[i].zero_before_each) mt_strbuf_addf(out, "memset(a%zu, 0, %lluull);\n", i, (unsigned long long)tensor->bytes);
+    else mt_strbuf_addf(out, "mt_cpu::repeat_bits(a%zu, %lluull, %zu, run ? %lluull : %lluull);\n", i, (unsigned long long)tensor->elements, mt_dtype_bytes(tensor->dtype),
+                        (unsigned long long)mt_verify_poison_bits(tensor->dtype, 1), (unsigned long long)mt_verify_poison_bits(tensor->dtype, 0));
+    return MT_OK;
+}
+
+static void add_comparison(const mt_cpu_job *job, size_t i, mt_strbuf *out)
+{
+    const mt_plan_tensor *tensor = &job->tensors[i];
+    bool is_float = mt_dtype_is_float(tensor->dtype);
+    unsigned long long count = tensor->elements;
+    size_t expected = is_float ? 8 : mt_dtype_bytes(tensor->dtype);
+    mt_strbuf_addf(out, "{\nstd::vector<char> expected(%lluull);\n", count * expected);
+    if (job->spec->reference_is_default && is_float) mt_strbuf_addf(out, "if (run == 0) mt_cpu_widen(a%zu, %lluull, %d, expected.data()), mt_cpu::store(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", i, count, (int)tensor->dtype, i);
+    else if (job->spec->reference_is_default) mt_strbuf_addf(out, "if (run == 0) mt_cpu::store(a%zu, expected.size(), \"" MT_CPU_EXPECTED "\");\n", i, i);
+    mt_strbuf_addf(out, "mt_cpu::load(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", i);
+    mt_strbuf_addf(out, "mt_cpu_compare(a%zu, expected.data(), %lluull, %d, %zu, run ? %lluull : %lluull, run ? \"" MT_CPU_COMPARED "\" : \"" MT_CPU_COMPARED "\");\n}\n", i, count, (int)tensor->dtype, mt_dtype_bytes(tensor->dtype),
+                   (unsigned long long)mt_verify_poison_bits(tensor->dtype, 1), (unsigned long long)mt_verify_poison_bits(tensor->dtype, 0), i, 1, i, 0);
+}
+
 mt_status mt_cpu_program_variant(const mt_cpu_job *job, mt_strbuf *out, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf_add(out, head);
-    for (size_t i = 0; i < job->spec->arg_count; i++) {
-        const mt_arg *arg = &job->spec->args[i];
-        if (arg->kind != MT_ARG_TENSOR || !job->tensors[i].bytes) continue;
-        add_buffer(job, i, "a", job->tensors[i].dtype, out);
-        if (is_input(job, i)) add_load(job, i, out);
-        else if (!arg->zero_before_each) add_poison(job, i, job->tensors[i].dtype, out);
-        if (is_input(job, i)) MT_TRY(add_constant(job, i, out, err));
-    }
+    for (size_t i = 0; i < job->spec->arg_count; i++)
+        if (job->spec->args[i].kind == MT_ARG_TENSOR && job->tensors[i].bytes) add_buffer(job, i, "a", job->tensors[i].dtype, out);
+    mt_strbuf_addf(out, "for (int run = 0; run < %d; run++) {\nmt_cpu::begin_run(run);\n", MT_CPU_RUNS);
+    for (size_t i = 0; i < job->spec->arg_count; i++)
+        if (job->spec->args[i].kind == MT_ARG_TENSOR && job->tensors[i].bytes) MT_TRY(add_reset(job, i, out, err));
     MT_TRY(add_launches(job, "a", out, err));
     add_unchanged(job, out);
-    for (size_t i = 0; i < job->spec->arg_count; i++) {
-        const mt_plan_tensor *tensor = &job->tensors[i];
-        size_t expected = mt_dtype_is_float(tensor->dtype) ? 8 : mt_dtype_bytes(tensor->dtype);
-        if (!is_output(job, i)) continue;
-        mt_strbuf_addf(out, "{\nstd::vector<char> expected(%lluull);\nmt_cpu::load(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", (unsigned long long)(tensor->elements * expected), i);
-        mt_strbuf_addf(out, "mt_cpu_compare(a%zu, expected.data(), %lluull, %d, %zu, %lluull, \"" MT_CPU_COMPARED "\");\n}\n", i, (unsigned long long)tensor->elements, (int)tensor->dtype, mt_dtype_bytes(tensor->dtype),
-                       (unsigned long long)mt_verify_poison_bits(tensor->dtype, 0), i);
-    }
+    for (size_t i = 0; i < job->spec->arg_count; i++)
+        if (is_output(job, i)) add_comparison(job, i, out);
+    mt_strbuf_add(out, "}\n");
     mt_strbuf_add(out, tail);
 done:
     return st == MT_OK && out->failed ? mt_no_memory("program", err) : st;

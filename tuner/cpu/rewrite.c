@@ -61,6 +61,14 @@ static void add_instruction(const char *from, const char *to, mt_strbuf *out)
     if (length) mt_strbuf_addf(out, " (%.*s)", (int)(length < 60 ? length : 60), quote);
 }
 
+/* Without an instruction: it holds the compiler back, and nothing else. */
+static bool is_empty(const char *from, const char *to)
+{
+    const char *quote = memchr(from, '"', (size_t)(to - from));
+    const char *text = quote ? quote + 1 + strspn(quote + 1, " \t") : "";
+    return *text == '"' || strncmp(text, "//", 2) == 0;
+}
+
 /* `asm volatile("…" : …)`, of which *at stands behind the first word. False: a label of a declaration, or something else. */
 static bool take_assembler(const char **at, const place *here, mt_strbuf *out)
 {
@@ -70,12 +78,44 @@ static bool take_assembler(const char **at, const place *here, mt_strbuf *out)
     while (is_word_in(word, qualifiers, sizeof qualifiers / sizeof *qualifiers)) word = mt_code_next(&next);
     if (!mt_code_is(word, "(")) return false;
     const char *close = mt_code_skip(&next, '(', ')');
+    if (is_empty(start, close)) {
+        mt_strbuf_add(out, "((void)0)");
+        add_line_ends(out, start, next);
+        *at = next;
+        return true;
+    }
     mt_strbuf_addf(out, "mt_cpu::refuse(\"%.*s\", %ld, \"inline PTX", (int)here->length, here->file, here->line);
     add_instruction(start, close, out);
     mt_strbuf_add(out, "\")");
     add_line_ends(out, start, next);
     *at = next;
     return true;
+}
+
+/* ---- code of the host ---- */
+
+/* What only the host calls: CUDA's runtime, but for the two functions that kernels have, and launches. */
+static bool is_of_host(mt_code_word word, const char *behind)
+{
+    static const char *const of_kernels[] = {"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"};
+    if (mt_code_is(word, "<") && behind[0] == '<' && behind[1] == '<') return true;
+    return word.length > 4 && strncmp(word.at, "cuda", 4) == 0 && word.at[4] >= 'A' && word.at[4] <= 'Z' && mt_code_is(mt_code_next(&behind), "(") && !is_word_in(word, of_kernels, 2);
+}
+
+/* The body of a function, behind whose `{` *at stands: one that only the host can run has a word in its place. False: another. */
+static bool take_host_body(const char **at, const place *here, mt_strbuf *out)
+{
+    const char *next = *at, *close = mt_code_skip(&next, '{', '}');
+    mt_code_word word;
+    for (const char *inside = *at; (word = mt_code_next(&inside)).length && word.at < close;) {
+        if (!is_of_host(word, inside)) continue;
+        mt_strbuf_addf(out, "{ mt_cpu::refuse(\"%.*s\", %ld, \"code of the host (%.*s)\");", (int)here->length, here->file, here->line, mt_code_is(word, "<") ? 3 : (int)word.length, word.at);
+        add_line_ends(out, *at, next);
+        mt_strbuf_add(out, "}");
+        *at = next;
+        return true;
+    }
+    return false;
 }
 
 /* ---- shared memory ---- */
@@ -191,7 +231,13 @@ void mt_cpu_rewrite(const mt_source *source, const char *text, mt_strbuf *out)
         const char *behind = next;
         bool is_first = !last.length || is_word_in(last, ends, sizeof ends / sizeof *ends);
         mt_strbuf_add_bytes(out, at, (size_t)(word.at - at));
-        bool is_taken = is_word_in(word, assembler, 3) ? take_assembler(&behind, &here, out) : mt_code_is(word, "extern") ? take_dynamic(&behind, false, out) : mt_code_is(word, "__shared__") ? take_dynamic(&behind, true, out) || take_static(&behind, is_first, &here, out) : false;
+        const char *peek = next;
+        if (mt_code_is(word, "static") && mt_code_is(mt_code_next(&peek), "__shared__")) { /* it is, whoever says so twice */
+            add_line_ends(out, word.at, next);
+            at = next;
+            continue;
+        }
+        bool is_taken = mt_code_is(word, "{") && mt_code_is(last, ")") ? take_host_body(&behind, &here, out) : is_word_in(word, assembler, 3) ? take_assembler(&behind, &here, out) : mt_code_is(word, "extern") ? take_dynamic(&behind, false, out) : mt_code_is(word, "__shared__") ? take_dynamic(&behind, true, out) || take_static(&behind, is_first, &here, out) : false;
         if (!is_taken) mt_strbuf_add_bytes(out, word.at, word.length);
         count_lines(&here, word.at, behind);
         at = behind;

@@ -101,7 +101,7 @@ static mt_status find_written(runner *self, mt_error *err)
     bool is_first = true;
     for (size_t i = 0; i < spec->arg_count && st == MT_OK; i++) {
         mt_dtype own = self->tensors[i].dtype;
-        bool is_made = mt_arg_is_output(&spec->args[i]) && (spec->reference ? self->reference.args[i].used : spec->reference_file && is_first);
+        bool is_made = mt_arg_is_output(&spec->args[i]) && (spec->reference ? self->reference.args[i].used : spec->reference_is_default ? self->report->plan.args[i].used : is_first);
         self->written[i] = !is_made ? MT_DTYPE_COUNT : spec->reference && mt_dtype_is_float(own) ? mt_declared_reference_dtype(&declared, spec, i, own) : own;
         is_first = is_first && !mt_arg_is_output(&spec->args[i]);
     }
@@ -274,7 +274,7 @@ static void describe_silence(const mt_child *child, const mt_child_end *end, mt_
     char how[64];
     mt_child_describe(child, end, how);
     mt_strbuf_addf(text, "%s%s", how,
-                   end->is_timeout          ? ": a loop that never ends, or waits for another block, of which one runs after the other; or too much work, where a smaller shape helps"
+                   end->is_timeout          ? ": a loop that never ends, or waits for another thread, which has its turn only where this one waits at a barrier or ends; or too much work, where a smaller shape helps"
                    : end->signal == SIGFPE  ? ": an integer is divided by zero, for which a GPU gives any number"
                                             : ", without a word: too deep a stack, perhaps");
 }
@@ -290,6 +290,25 @@ static mt_status take_lost_read(runner *self, char *rest, mt_error *err)
     return self->lost_read ? MT_OK : mt_no_memory("check --run", err);
 }
 
+/* "/tmp/x/k.cu:3:20: runtime error: 1e+12 is outside the range of representable values of type 'int'": the first of the source. */
+static mt_status take_undefined(runner *self, const char *output, mt_error *err)
+{
+    static const char mark[] = ": runtime error: ";
+    mt_status st = MT_OK;
+    for (const char *found = output; !self->lost_read && st == MT_OK && (found = strstr(found, mark)); found += sizeof mark) {
+        const char *line = found;
+        mt_strbuf text = {0};
+        while (line > output && line[-1] != '\n') line--;
+        mt_strbuf_addf(&text, "%.*s", (int)strcspn(found + sizeof mark - 1, "\n"), found + sizeof mark - 1);
+        if (add_place(self, line, &text)) {
+            mt_strbuf_add(&text, ": this processor gives something else than a GPU");
+            if (!(self->lost_read = mt_strbuf_take(&text))) st = mt_no_memory("check --run", err);
+        }
+        mt_strbuf_free(&text);
+    }
+    return st;
+}
+
 /* What the program left as its last word. */
 static mt_status judge_word(runner *self, char *word, const char *output, unsigned long long *threads, mt_error *err)
 {
@@ -301,7 +320,7 @@ static mt_status judge_word(runner *self, char *word, const char *output, unsign
     mt_text_one_line(rest, strlen(rest));
     if (st == MT_OK && strcmp(outcome, "ok") == 0) {
         *threads = strtoull(rest, NULL, 10);
-        return MT_OK;
+        return take_undefined(self, output, err);
     }
     mt_strbuf_add(&text, rest);
     if (strcmp(outcome, "out_of_bounds") == 0) {
@@ -402,34 +421,67 @@ typedef struct compared {
     mt_u64 differing, first;
 } compared; /* as shim/support_cpu.cpp writes it */
 
-static mt_status judge_output(runner *self, size_t i, mt_error *err)
+static mt_status read_comparison(const runner *self, size_t i, int run, compared *found, mt_error *err)
 {
-    const mt_plan_tensor *tensor = &self->tensors[i];
-    mt_cpu_output *output = &self->report->outputs[self->report->output_count];
-    mt_strbuf name = {0}, text = {0};
+    mt_strbuf name = {0};
     char *data = NULL;
     size_t length = 0;
-    double worst = 0;
-    mt_strbuf_addf(&name, "%s/" MT_CPU_COMPARED, self->builder.folder.path, i);
+    mt_strbuf_addf(&name, "%s/" MT_CPU_COMPARED, self->builder.folder.path, i, run);
     mt_status st = mt_file_read(mt_strbuf_text(&name), 0, &data, &length, err);
     mt_strbuf_free(&name);
-    if (st != MT_OK) return st;
-    compared found;
-    if (length != sizeof found) {
-        mt_free(data);
-        return MT_FAIL(err, MT_ERR_IO, "check --run: a comparison of %zu bytes, expected %zu", length, sizeof found);
-    }
-    memcpy(&found, data, sizeof found);
+    if (st == MT_OK && length != sizeof *found) st = MT_FAIL(err, MT_ERR_IO, "check --run: a comparison of %zu bytes, expected %zu", length, sizeof *found);
+    if (st == MT_OK) memcpy(found, data, sizeof *found);
     mt_free(data);
+    return st;
+}
+
+/* Beside its own first run, whose word is all there is: what it leaves out is wrong in either. */
+static bool judge_repeated(const mt_arg *limits, const mt_plan_tensor *tensor, const compared *found, mt_strbuf *text)
+{
+    bool is_whole = !mt_verify_leaves_out(limits, tensor->dtype, &found->result), repeats = mt_verify_repeats(limits, &found->result) || mt_verify_passes(limits, tensor->dtype, &found->result);
+    if (!repeats && !mt_dtype_is_float(tensor->dtype) && found->result.unwritten >= found->differing) { /* each run begins with other bits */
+        mt_strbuf_addf(text, "%s: %llu of %llu elements not written, first ", limits->name, (unsigned long long)found->differing, (unsigned long long)tensor->elements);
+        mt_verify_element(tensor, found->first, text);
+    } else if (!is_whole) mt_verify_describe(limits, tensor, &found->result, text);
+    else if (!repeats) mt_verify_describe_spread(limits, tensor, &found->result, text);
+    else mt_strbuf_addf(text, "%s: all elements written, by two runs alike", limits->name);
+    return is_whole && repeats;
+}
+
+static bool judge_beside_reference(const mt_arg *limits, const mt_plan_tensor *tensor, const compared *found, mt_strbuf *text)
+{
+    if (limits->may_differ > 0) mt_verify_describe_differing(limits, tensor, found->differing, found->first, text);
+    else mt_verify_describe(limits, tensor, &found->result, text);
+    return limits->may_differ > 0 ? mt_verify_few_differ(limits, tensor, found->differing) : mt_verify_passes(limits, tensor->dtype, &found->result);
+}
+
+/* The last run's word, or that of the first which is not right. */
+static mt_status judge_output(runner *self, size_t i, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_plan_tensor *tensor = &self->tensors[i];
+    mt_cpu_output *output = &self->report->outputs[self->report->output_count];
     const mt_arg limits = mt_verify_limits(&self->request->spec->args[i], tensor->dtype);
+    mt_strbuf text = {0};
+    compared found;
     output->arg = i;
-    output->passes = limits.may_differ > 0 ? mt_verify_few_differ(&limits, tensor, found.differing) : mt_verify_passes(&limits, tensor->dtype, &found.result);
-    mt_verify_note(&limits, &found.result, &output->accuracy, &worst);
-    if (limits.may_differ > 0) mt_verify_describe_differing(&limits, tensor, found.differing, found.first, &text);
-    else mt_verify_describe(&limits, tensor, &found.result, &text);
+    output->passes = true;
+    for (int run = 0; run < MT_CPU_RUNS && output->passes; run++) {
+        double worst = 0;
+        mt_strbuf_clear(&text);
+        MT_TRY(read_comparison(self, i, run, &found, err));
+        output->passes = self->request->spec->reference_is_default ? judge_repeated(&limits, tensor, &found, &text) : judge_beside_reference(&limits, tensor, &found, &text);
+        output->accuracy = (mt_accuracy){0};
+        mt_verify_note(&limits, &found.result, &output->accuracy, &worst);
+        if (mt_verify_is_vacuous(tensor, &found.result)) mt_strbuf_addf(&text, "; the %s is 0 or no number in every element, which proves nothing: expected inputs that give others (init)", self->request->spec->reference_is_default ? "first run" : "reference");
+        if (!output->passes && run > 0 && !strstr(mt_strbuf_text(&text), "not written")) mt_strbuf_add(&text, "; in a second run from equal inputs, which meets what the first left in variables, and whose threads take turns in another order");
+    }
     self->report->output_count++;
     output->text = mt_strbuf_take(&text);
-    return output->text ? MT_OK : mt_no_memory("check --run", err);
+    if (!output->text) st = mt_no_memory("check --run", err);
+done:
+    mt_strbuf_free(&text);
+    return st;
 }
 
 static mt_status judge(runner *self, mt_error *err)

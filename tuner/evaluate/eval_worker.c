@@ -131,7 +131,7 @@ static void on_vacuous(void *context, const char *output)
     eval_worker *self = gpu->owner;
     if (self->is_vacuous_told) return;
     self->is_vacuous_told = true;
-    mt_eval_worker_warn(self, "%s: every element of the reference's %s is NaN or infinite: that variants agree with it proves little", mt_space_shape(self->core.space)->name, output);
+    mt_eval_worker_warn(self, "%s: every element of the reference's %s is 0, NaN or infinite: that variants agree with it proves little", mt_space_shape(self->core.space)->name, output);
 }
 
 static void on_notice(void *context, const char *text)

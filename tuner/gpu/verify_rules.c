@@ -27,7 +27,7 @@ static bool worst_passes(const mt_arg *arg, const mt_compare_result *result)
 }
 
 /* Integers may rightly equal the poison by chance; the second run's differs, so an element left out can't pass both. */
-static bool left_out(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result)
+bool mt_verify_leaves_out(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result)
 {
     return mt_dtype_is_float(dtype) && !arg->zero_before_each && result->unwritten > 0;
 }
@@ -50,7 +50,12 @@ mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype)
 
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result)
 {
-    return result->nan_mismatches == 0 && !left_out(arg, dtype, result) && norm_passes(arg, result) && worst_passes(arg, result);
+    return result->nan_mismatches == 0 && !mt_verify_leaves_out(arg, dtype, result) && norm_passes(arg, result) && worst_passes(arg, result);
+}
+
+bool mt_verify_is_vacuous(const mt_plan_tensor *tensor, const mt_compare_result *result)
+{
+    return tensor->elements > 0 && result->nan_mismatches == 0 && result->max_reference == 0; /* also where not one number was compared */
 }
 
 static uint64_t most_differing(const mt_arg *arg, const mt_plan_tensor *tensor)
@@ -126,7 +131,7 @@ static const char *plural(uint64_t count)
 void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text)
 {
     mt_strbuf_addf(text, "%s: ", arg->name);
-    if (left_out(arg, tensor->dtype, result)) {
+    if (mt_verify_leaves_out(arg, tensor->dtype, result)) {
         mt_strbuf_addf(text, "%llu of %llu elements not written, first ", (unsigned long long)result->unwritten, (unsigned long long)tensor->elements);
         mt_verify_element(tensor, result->unwritten_index, text);
         mt_strbuf_add(text, "; ");

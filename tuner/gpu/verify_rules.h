@@ -13,6 +13,10 @@ mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype);
 /* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + atol, max|out − ref| ≤ worst·max|ref| + atol, NaN and infinities where the
  * reference has them, and (floats) every element written. */
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);
+/* Elements of a float output that are still as before the run, where the kernel may leave none out. */
+bool mt_verify_leaves_out(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);
+/* Whether the comparison can prove nothing: the reference holds no number, or 0 alone. */
+bool mt_verify_is_vacuous(const mt_plan_tensor *tensor, const mt_compare_result *result);
 /* Integers of which a share may differ: true when no more do. */
 bool mt_verify_few_differ(const mt_arg *arg, const mt_plan_tensor *tensor, uint64_t differing);
 /* "out: 12 of 1000 elements differ (may_differ = 0.001, which is 1), first 3" */

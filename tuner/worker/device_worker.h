@@ -30,7 +30,7 @@ typedef struct mt_device_worker_options {
     /* The evaluation ended; the callee may take outcome and launch_json (and sets them NULL / zero). */
     void (*done)(void *context, uint64_t id, mt_outcome *outcome, char **launch_json);
     void (*foreign)(void *context, int count); /* other processes on the GPU, told before each `done`; −1 = unknown */
-    void (*vacuous)(void *context, const char *output); /* the reference of that output holds no number; told before each `done` that shows it */
+    void (*vacuous)(void *context, const char *output); /* the reference of that output holds no number but 0; told before each `done` that shows it */
     void (*notice)(void *context, const char *text); /* what the user should know of */
     /* The device can't be used any more, or the subject can't be set up. An outcome that explains it may have come before. */
     void (*failed)(void *context, const mt_error *error);

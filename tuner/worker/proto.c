@@ -196,6 +196,12 @@ static void prepared_fields(mt_codec *codec, mt_prepared *prepared)
     mt_codec_text(codec, &prepared->error);
 }
 
+static void load_fields(mt_codec *codec, mt_load *load)
+{
+    mt_codec_i32(codec, &load->all_percent);
+    mt_codec_i32(codec, &load->others_percent);
+}
+
 static void message_fields(mt_codec *codec, mt_message *message)
 {
     switch (message->type) {
@@ -205,9 +211,11 @@ static void message_fields(mt_codec *codec, mt_message *message)
     case MT_MESSAGE_EVALUATE:
     case MT_MESSAGE_PREPARE: evaluate_fields(codec, &message->evaluate); break;
     case MT_MESSAGE_PREPARED: prepared_fields(codec, &message->prepared); break;
+    case MT_MESSAGE_LOAD: load_fields(codec, &message->load); break;
     case MT_MESSAGE_STAGE: stage_fields(codec, &message->stage); break;
     case MT_MESSAGE_RESULT: verdict_fields(codec, &message->verdict); break;
     case MT_MESSAGE_BYE:
+    case MT_MESSAGE_ASK_LOAD:
     case MT_MESSAGE_TYPE_END: break;
     }
 }

@@ -30,6 +30,8 @@ typedef enum mt_message_type {
     MT_MESSAGE_BYE,       /* → worker: exit */
     MT_MESSAGE_PREPARE,   /* → device worker in reserve: an order, of which only the subject is made ready; without a shape only the context */
     MT_MESSAGE_PREPARED,
+    MT_MESSAGE_ASK_LOAD,  /* → watching worker */
+    MT_MESSAGE_LOAD,
     MT_MESSAGE_TYPE_END
 } mt_message_type;
 
@@ -127,7 +129,7 @@ typedef struct mt_verdict {
     mt_outcome outcome;
     const char *launch_json;
     int32_t foreign_processes;    /* on the GPU, as seen within the last second; −1 = unknown */
-    const char *vacuous;          /* an output whose reference holds no number; NULL = none */
+    const char *vacuous;          /* an output whose reference holds no number but 0; NULL = none */
 } mt_verdict;
 
 /* The answer to PREPARE. That inputs could not be made is no error here: the order itself will tell. */
@@ -135,6 +137,12 @@ typedef struct mt_prepared {
     mt_status status;             /* not MT_OK: there is no context; `error` */
     const char *error;
 } mt_prepared;
+
+/* What kernels ran on the GPU lately, in per cent of the time; −1 = unknown. */
+typedef struct mt_load {
+    int32_t all_percent;
+    int32_t others_percent;       /* of the processes that do not descend from the coordinator */
+} mt_load;
 
 typedef struct mt_message {
     mt_message_type type;
@@ -144,6 +152,7 @@ typedef struct mt_message {
         mt_compiled compiled;
         mt_evaluate_order evaluate;   /* also PREPARE */
         mt_prepared prepared;
+        mt_load load;
         mt_stage_report stage;
         mt_verdict verdict;
     };

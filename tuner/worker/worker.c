@@ -302,7 +302,7 @@ static int spawn_process(uv_loop_t *loop, mt_worker *worker, char *self, int soc
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     snprintf(device, sizeof device, "%d", worker->launch.device);
     char *args[] = {self, "worker", (char *)worker->launch.role, parent, device, NULL};
-    uv_stdio_container_t stdio[5] = {
+    uv_stdio_container_t stdio[MT_WORKER_BUNDLE_FD + 1] = {
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = worker->log_fd},
         {.flags = UV_INHERIT_FD, .data.fd = worker->log_fd},
@@ -314,7 +314,7 @@ static int spawn_process(uv_loop_t *loop, mt_worker *worker, char *self, int soc
         .file = self,
         .args = args,
         .env = environment,
-        .stdio_count = sizeof stdio / sizeof stdio[0],
+        .stdio_count = worker->launch.bundle_fd < 0 ? MT_WORKER_BUNDLE_FD : MT_WORKER_BUNDLE_FD + 1,
         .stdio = stdio,
     };
     return uv_spawn(loop, &worker->process, &options);

@@ -27,9 +27,9 @@ typedef struct mt_worker_death {
 } mt_worker_death;
 
 typedef struct mt_worker_launch {
-    const char *role;      /* "compile", "device" */
+    const char *role;      /* "compile", "device", "reserve", "watch" */
     int device;            /* ordinal */
-    int bundle_fd;
+    int bundle_fd;         /* −1: it needs none */
     const char *const *env; /* extra NAME=value, NULL-terminated; may be NULL */
     void (*message)(void *context, mt_message *message); /* freed by the caller of the callback */
     void (*gone)(void *context, const mt_worker_death *death);

@@ -382,8 +382,44 @@ done:
     return st;
 }
 
-/* ---- once: under somebody else's tool ---- */
+/* ---- watching worker: tells of the GPU, and takes nothing of it ---- */
 
+static mt_status watch(mt_channel *channel, mt_gpu *gpu, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (bool closed = false; !closed && st == MT_OK;) {
+        mt_message message = {0};
+        mt_message reply = {.type = MT_MESSAGE_LOAD};
+        st = mt_channel_receive(channel, &message, &closed, err);
+        if (st == MT_OK && message.type == MT_MESSAGE_ASK_LOAD) {
+            reply.load = (mt_load){mt_gpu_busy_percent(gpu), mt_gpu_others_percent(gpu, getppid())};
+            st = mt_channel_send(channel, &reply, err);
+        }
+        mt_message_free(&message);
+    }
+    return st;
+}
+
+static mt_status run_watching_worker(int ordinal, mt_error *err)
+{
+    mt_channel channel = {.fd = MT_WORKER_SOCKET_FD};
+    mt_gpu *gpu = NULL;
+    mt_error error = {0};
+    mt_status st;
+    mt_message message = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
+    mt_hello *hello = &message.hello;
+    hello->status = mt_gpu_open(ordinal, &gpu, &hello->facts, &error);
+    if (hello->status == MT_OK) hello->busy_percent = mt_gpu_busy_percent(gpu);
+    else hello->error = error.message;
+    MT_TRY(mt_channel_send(&channel, &message, err));
+    st = hello->status == MT_OK ? watch(&channel, gpu, err) : hello->status;
+done:
+    mt_gpu_close(gpu);
+    mt_channel_free(&channel);
+    return st;
+}
+
+/* ---- once: under somebody else's tool ---- */
 
 static mt_status evaluate_case(struct runner *self, const char *path, int ordinal, mt_outcome *outcome, mt_error *err)
 {
@@ -430,12 +466,13 @@ int mt_worker_main(int argc, char **argv)
     bool is_reserve = argc > 0 && strcmp(argv[0], "reserve") == 0; /* a device worker without a context until it is told to make one */
     bool is_device = is_reserve || (argc > 0 && strcmp(argv[0], "device") == 0);
     if (argc == 4 && strcmp(argv[0], "once") == 0) return run_once(argv[3], atoi(argv[2]));
-    if (argc < 3 || (!is_compiler && !is_device)) {
+    bool is_watching = argc > 0 && strcmp(argv[0], "watch") == 0;
+    if (argc < 3 || (!is_compiler && !is_device && !is_watching)) {
         fprintf(stderr, "msda-tune worker: started by the tuner only\n");
         return 2;
     }
     if (!mt_channel_enter(strtol(argv[1], NULL, 10), is_compiler ? COMPILE_NICE : 0)) return 1;
-    st = is_compiler ? run_compile_worker(&error) : run_device_worker(atoi(argv[2]), is_reserve, &error);
+    st = is_compiler ? run_compile_worker(&error) : is_watching ? run_watching_worker(atoi(argv[2]), &error) : run_device_worker(atoi(argv[2]), is_reserve, &error);
     if (st != MT_OK) fprintf(stderr, "worker: %s\n", error.message);
     return mt_status_exit_code(st);
 }

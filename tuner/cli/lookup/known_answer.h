@@ -22,5 +22,7 @@ size_t mt_known_answer_find(void *context, const mt_shape *shape, const mt_workl
 /* By what factor the answer may be slower than the best, as far as that is known, since the first such question: 1 where a row is exact, UNKNOWN_LOSS where nothing is known. */
 #define MT_KNOWN_ANSWER_UNKNOWN_LOSS 3.0
 double mt_known_answer_loss(mt_known_answer *answer, const mt_shape *shape, const mt_workload *workload);
+/* Whether a file has a row of the shape itself, since the first such question. `workload` NULL: of a program that names none. */
+bool mt_known_answer_is_exact(mt_known_answer *answer, const mt_shape *shape, const mt_workload *workload);
 /* The facts as the library takes them; the name is borrowed. */
 tunelookup_device mt_known_answer_device(const mt_device_facts *facts);

@@ -58,7 +58,7 @@ static void print_lines(mt_sibling *self, struct stream *stream, bool is_end)
         size_t length = strcspn(text, "\n");
         if (!text[length] && !(is_end && length)) break;
         if (!mt_log_has_warned(text, length)) { /* of what both are given, such as the search space */
-            self->before_line(self->context);
+            if (self->before_line) self->before_line(self->context);
             fprintf(stream->out, "[%s] %.*s\n", self->name, (int)length, text);
             fflush(stream->out);
         }
@@ -98,10 +98,14 @@ static void on_exit_status(uv_process_t *process, int64_t exit_code, int number)
     self->signal = number;
 }
 
+void mt_sibling_signal(mt_sibling *self, int number)
+{
+    if (!self->has_exited) self->was_told = uv_process_kill(&self->process, number) == 0;
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
-    mt_sibling *self = handle->data;
-    if (!self->has_exited) self->was_told = uv_process_kill(&self->process, number) == 0;
+    mt_sibling_signal(handle->data, number);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -139,12 +143,14 @@ static void init_handles(mt_sibling *self)
 }
 
 /* In a session of its own, so that a terminal's Ctrl-C reaches it once: through us. */
-static int spawn(mt_sibling *self, char **argv, int input)
+static int spawn(mt_sibling *self, char **argv, const mt_sibling_options *wanted)
 {
+    int input = wanted->input;
     uv_stdio_container_t stdio[3] = {{.flags = input ? UV_INHERIT_FD : UV_IGNORE, .data.fd = input}};
     for (size_t i = 0; i < 2; i++) {
-        stdio[i + 1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
-        stdio[i + 1].data.stream = (uv_stream_t *)&self->streams[i].pipe;
+        bool is_dropped = i == 0 && wanted->drops_output;
+        stdio[i + 1].flags = is_dropped ? UV_IGNORE : UV_CREATE_PIPE | UV_WRITABLE_PIPE;
+        stdio[i + 1].data.stream = is_dropped ? NULL : (uv_stream_t *)&self->streams[i].pipe;
     }
     const uv_process_options_t options = {
         .exit_cb = on_exit_status,
@@ -159,7 +165,7 @@ static int spawn(mt_sibling *self, char **argv, int input)
     setenv(parent_variable, parent, 1);
     int code = uv_spawn(self->loop, &self->process, &options);
     unsetenv(parent_variable);
-    for (size_t i = 0; i < 2 && code == 0; i++) {
+    for (size_t i = wanted->drops_output; i < 2 && code == 0; i++) {
         code = uv_read_start((uv_stream_t *)&self->streams[i].pipe, on_alloc, on_read);
         self->talking += code == 0;
     }
@@ -186,7 +192,7 @@ mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, m
         char *const last[] = {(char *)"--gpu", (char *)mt_strbuf_text(&list), (char *)"--jobs", number}; /* the last one given counts */
         memcpy(words + at, last, sizeof last);
         init_handles(self);
-        int code = spawn(self, words, options->input);
+        int code = spawn(self, words, options);
         if (code != 0) st = MT_FAIL(err, MT_ERR_WORKER, "%s: cannot start a tuner for %s: %s", options->command, self->name, uv_strerror(code));
         if (st == MT_OK) *sibling = self;
         else release(self);

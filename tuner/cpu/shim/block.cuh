@@ -89,7 +89,8 @@ inline std::vector<std::pair<char *, size_t>> shared_arrays;
 inline char *const dynamic_shared = (char *)mmap(nullptr, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 inline size_t dynamic_bytes;
 inline const char *kernel = ""; // that runs; "" = none
-inline unsigned long long threads_run;
+inline unsigned long long threads_run; // in one run
+inline bool is_second;                 // of two runs: threads and blocks take turns in another order
 
 inline char lost_read[400]; // of the first lane that was shown something by none: "" = none did
 
@@ -184,6 +185,8 @@ MT_CPU_SWITCH inline void enter(size_t which)
 inline void wait_for(waiting state, unsigned mask, const char *what, place where)
 {
     fiber &own = fibers[current];
+    if (state == AT_WARP && !(mask >> current % WARP & 1))
+        finish("failed", "%s:%d: lane %zu calls %s with the mask 0x%08x, which does not name it: a GPU does anything", where.file, where.line, current % WARP, what, mask);
     own.state = state;
     own.mask = mask;
     own.what = what;
@@ -300,7 +303,7 @@ inline void run_block()
         one.state = READY;
     }
     // The last thread comes first in every other block, and between every other pair of barriers: a read that no barrier parts from another thread's write is wrong in one of the orders.
-    bool is_backward = blockIdx.x & 1;
+    bool is_backward = (blockIdx.x & 1) ^ is_second;
     do {
         for (size_t k = 0; k < live; k++) {
             size_t i = is_backward ? live - 1 - k : k;
@@ -321,10 +324,10 @@ inline void run_grid(const char *name, dim3 grid, dim3 block, size_t shared)
     __asan_unpoison_memory_region(dynamic_shared, shared);
     __asan_poison_memory_region(dynamic_shared + shared, SHARED_BYTES - shared);
 #endif
-    // Those with odd numbers come last: a block that reads what the one before or behind it writes is wrong where its own number is even.
+    // Those with odd numbers come last, or in a second run first: a block that reads what the one before or behind it writes is wrong where its own number is even.
     const size_t blocks = size_t(grid.x) * grid.y * grid.z;
     for (size_t k = 0; k < blocks; k++) {
-        const size_t evens = (blocks + 1) / 2, at = k < evens ? 2 * k : 2 * (k - evens) + 1;
+        const size_t turn = is_second ? blocks - 1 - k : k, evens = (blocks + 1) / 2, at = turn < evens ? 2 * turn : 2 * (turn - evens) + 1;
         blockIdx = {unsigned(at % grid.x), unsigned(at / grid.x % grid.y), unsigned(at / grid.x / grid.y)};
         run_block();
         threads_run += live;
@@ -332,10 +335,17 @@ inline void run_grid(const char *name, dim3 grid, dim3 block, size_t shared)
     kernel = "";
 }
 
+inline void begin_run(int run)
+{
+    is_second = run > 0;
+    threads_run = 0;
+}
+
 struct argument {
     void *data;
-    size_t bytes; // of a struct; else 0
-    argument(void *data, size_t bytes = 0) : data(data), bytes(bytes) {}
+    size_t bytes;   // of a struct; else 0
+    size_t element; // least bytes of what the parameter points to; 0: anything
+    argument(void *data, size_t bytes = 0, size_t element = 0) : data(data), bytes(bytes), element(element) {}
 };
 
 // A kernel with its arguments by their addresses, as the driver takes them.
@@ -344,12 +354,24 @@ template <typename... A, size_t... I> void call(void (*function)(A...), argument
     function(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I].data...);
 }
 
+// Bytes of a number that the parameter points to; 0: it points to something else, or is no pointer.
+template <typename A> constexpr size_t pointed()
+{
+    using T = std::remove_cv_t<std::remove_pointer_t<A>>;
+    if constexpr (std::is_pointer<A>::value && std::is_arithmetic<T>::value) return sizeof(T);
+    else return 0;
+}
+
 template <typename... A> void launch(const char *name, void (*function)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::vector<argument> arguments)
 {
     const size_t sizes[] = {sizeof(std::remove_reference_t<A>)..., 0};
     if (arguments.size() != sizeof...(A)) finish("failed", "%s takes %zu arguments, and its launch lists %zu", name, sizeof...(A), arguments.size());
     for (size_t i = 0; i < arguments.size(); i++)
         if (arguments[i].bytes && arguments[i].bytes != sizes[i]) finish("failed", "%s: parameter %zu has %zu bytes, and its struct %zu", name, i + 1, sizes[i], arguments[i].bytes);
+    const size_t elements[] = {pointed<std::remove_cv_t<std::remove_reference_t<A>>>()..., 0};
+    for (size_t i = 0; i < arguments.size(); i++)
+        if (elements[i] && elements[i] < arguments[i].element)
+            finish("failed", "%s writes numbers of %zu bytes through parameter %zu, whose type was read as double *: expected double *, or the type's own name in the declaration, as in float *", name, elements[i], i + 1);
     body = [&] { call(function, arguments.data(), std::index_sequence_for<A...>()); };
     for (unsigned i = 0; i < repeat; i++) run_grid(name, grid, block, shared);
 }
@@ -401,6 +423,14 @@ inline void expect_unchanged(const char *name, const char *data, size_t bytes, c
     std::vector<char> before(bytes + 1);
     load(before.data(), bytes, path);
     if (memcmp(before.data(), data, bytes) != 0) finish("wrote_input", "%s is an input, and was written", name);
+}
+
+// Whether the reference wrote every element, which began with these bits.
+inline void expect_written(const char *name, const char *data, size_t count, size_t element_bytes, unsigned long long bits)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) left += memcmp(data + i * element_bytes, &bits, element_bytes) == 0;
+    if (left) finish("failed", "it writes %zu of the %zu elements of %s: expected all, or `zero = before_each` where it adds to them", count - left, count, name);
 }
 
 inline void repeat_bits(char *data, size_t count, size_t element_bytes, unsigned long long bits)

@@ -27,3 +27,6 @@ inline __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
 inline __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
 inline unsigned short __half_as_ushort(__half x) { return x.__x; }
 inline __half __ushort_as_half(unsigned short x) { return __half_raw{x}; }
+inline short __half_as_short(__half x) { return short(x.__x); }
+inline __half __short_as_half(short x) { return __half_raw{(unsigned short)x}; }
+inline __half2 h2exp(__half2 x) { return {hexp(x.x), hexp(x.y)}; }

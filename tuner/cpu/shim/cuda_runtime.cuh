@@ -328,3 +328,32 @@ inline double __int2double_rn(int x) { return x; }
 
 inline long long clock64() { static long long now; return ++now; }
 [[noreturn]] inline void __trap(MT_HERE) { mt_cpu::finish("failed", "%s:%d: __trap()", file, line); }
+inline int clock() { return int(clock64()); }
+
+// ---- bytes in a word ----
+
+inline int mt_signed_byte(int word, int k) { return (signed char)(unsigned(word) >> 8 * k); }
+inline int mt_byte(unsigned word, int k) { return int(word >> 8 * k & 255); }
+inline int __dp4a(int a, int b, int sum) { for (int k = 0; k < 4; k++) sum += mt_signed_byte(a, k) * mt_signed_byte(b, k); return sum; }
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) { for (int k = 0; k < 4; k++) sum += unsigned(mt_byte(a, k) * mt_byte(b, k)); return sum; }
+template <typename COMBINE> unsigned mt_bytewise(COMBINE combine)
+{
+    unsigned out = 0;
+    for (int k = 0; k < 4; k++) out |= (unsigned(combine(k)) & 255) << 8 * k;
+    return out;
+}
+inline unsigned __vadd4(unsigned a, unsigned b) { return mt_bytewise([=](int k) { return mt_byte(a, k) + mt_byte(b, k); }); }
+inline unsigned __vsub4(unsigned a, unsigned b) { return mt_bytewise([=](int k) { return mt_byte(a, k) - mt_byte(b, k); }); }
+inline unsigned __vabsdiffu4(unsigned a, unsigned b) { return mt_bytewise([=](int k) { return abs(mt_byte(a, k) - mt_byte(b, k)); }); }
+inline unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a > b ? a - b : b - a); }
+inline int __double2hiint(double x) { return int(__double_as_longlong(x) >> 32); }
+inline int __double2loint(double x) { return int(__double_as_longlong(x)); }
+inline double __hiloint2double(int high, int low) { return __longlong_as_double((long long)high << 32 | unsigned(low)); }
+
+// ---- of the host's runtime: what signatures name. Bodies that call it are left out. ----
+
+typedef int cudaError_t;
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+inline void cudaGridDependencySynchronize() {}
+inline void cudaTriggerProgrammaticLaunchCompletion() {}

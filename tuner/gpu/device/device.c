@@ -36,6 +36,11 @@ int mt_gpu_busy_percent(mt_gpu *gpu)
     return mt_nvml_busy_percent(&gpu->nvml);
 }
 
+int mt_gpu_others_percent(mt_gpu *gpu, int64_t ours)
+{
+    return mt_nvml_others_percent(&gpu->nvml, ours);
+}
+
 mt_energy_source mt_gpu_energy_source(mt_gpu *gpu)
 {
     double reading;

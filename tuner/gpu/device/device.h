@@ -21,6 +21,8 @@ int mt_gpu_count(const mt_gpu *gpu); /* GPUs that the driver shows to this proce
 int mt_gpu_foreign_processes(mt_gpu *gpu);
 /* Per cent of the last moments in which kernels ran (NVML), −1 = unknown. Before the first launch of this process: other processes' load. */
 int mt_gpu_busy_percent(mt_gpu *gpu);
+/* The same of all processes but `ours` and its descendants. */
+int mt_gpu_others_percent(mt_gpu *gpu, int64_t ours);
 
 /* What energy can be read from; NONE where NVML is absent or tells neither. */
 mt_energy_source mt_gpu_energy_source(mt_gpu *gpu);

@@ -1,5 +1,9 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/gpu/device/nvml_api.h"
 #include "tuner/gpu/dynlib.h"
@@ -61,6 +65,42 @@ int mt_nvml_busy_percent(const mt_nvml *nvml)
     mt_nvml_utilization rates = {0};
     if (!nvml->library || nvml->utilization(nvml->device, &rates) != MT_NVML_SUCCESS) return -1;
     return rates.gpu <= 100 ? (int)rates.gpu : -1;
+}
+
+/* Whether `pid` is `ours` or descends from it. */
+static bool is_of(int64_t pid, int64_t ours)
+{
+    enum { MOST_GENERATIONS = 64 };
+    char path[40], line[512];
+    for (int i = 0; i < MOST_GENERATIONS && pid > 1 && pid != ours; i++) {
+        snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+        FILE *file = fopen(path, "re");
+        const char *name_end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL; /* the name before it may hold anything */
+        if (file) fclose(file);
+        pid = name_end && strlen(name_end) > 4 ? strtoll(name_end + 4, NULL, 10) : 0; /* ") S PARENT" */
+    }
+    return pid == ours;
+}
+
+int mt_nvml_others_percent(const mt_nvml *nvml, int64_t ours)
+{
+    mt_nvml_sample list[64];
+    unsigned count = sizeof list / sizeof list[0], others = 0;
+    bool found_ours = false, found_others = false;
+    if (!nvml->library || !nvml->samples) return -1;
+    int code = nvml->samples(nvml->device, list, &count, (unsigned long long)(mt_clock_unix_ms() - 1000) * 1000);
+    if (code == MT_NVML_NOT_FOUND) return 0;
+    if (code != MT_NVML_SUCCESS) return -1;
+    for (unsigned i = 0; i < count; i++) {
+        if (list[i].pid == 0 || list[i].gpu > 100) continue;
+        if (is_of(list[i].pid, ours)) {
+            found_ours = true;
+        } else {
+            found_others = true;
+            others += list[i].gpu;
+        }
+    }
+    return found_others && !found_ours ? -1 : others < 100 ? (int)others : 100;
 }
 
 static bool has_reason(const mt_nvml *nvml, unsigned long long wanted)

@@ -145,7 +145,7 @@ static void judge_values(mt_gpu_trial *trial, const slots *found, const char *do
         if (!trial->set->references.items[arg].base) continue;
         const mt_arg judged = mt_verify_limits(&trial->spec->args[arg], tensor->dtype);
         mt_verify_note(&judged, result, &trial->outcome->accuracy, &trial->badness);
-        if (result->max_index == UINT64_MAX && result->nan_mismatches == 0 && tensor->elements > 0) trial->gpu->subject.vacuous = trial->spec->args[arg].name; /* not one number was compared */
+        if (mt_verify_is_vacuous(tensor, result)) trial->gpu->subject.vacuous = trial->spec->args[arg].name;
         const uint64_t differing = trial->gpu->report_host->diff_count[MT_SUPPORT_TENSORS + k];
         if (judged.may_differ > 0 ? mt_verify_few_differ(&judged, tensor, differing) : mt_verify_passes(&judged, tensor->dtype, result)) continue;
         if (text.length) mt_strbuf_add(&text, "; ");
