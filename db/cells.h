@@ -43,6 +43,11 @@ static inline size_t mt_cells_padded(size_t variants)
 /* The columns that mt_cell_read wants, in its order. */
 #define MT_CELL_COLUMNS "subject_id, variant_id, measurement_id, toolchain_id, created_unix_ms, slowdown, median_ns, low_ns, high_ns, norm_error, outcome, carveouts"
 
+/* Carve-outs of measurement m as launched, launch by launch. */
+#define MT_CARVEOUTS                                                                                                                                   \
+    "ifnull((SELECT group_concat(ifnull(json_extract(l.value, '$.carveout'), -1)) FROM json_each(CASE WHEN json_valid(m.launch_json) "                \
+    "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), CASE WHEN m.registers > 0 THEN m.carveout_percent END)"
+
 /* "28,28": as launched, launch by launch; the first stands for launches beyond the list. */
 static inline void mt_carveouts_read(const char *text, int8_t carveouts[MT_CELL_CARVEOUTS])
 {

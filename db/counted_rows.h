@@ -13,6 +13,9 @@
 #define MT_IS_WRONG(row) "(" row ".outcome = 'wrong_result' OR " row ".outcome = 'out_of_bounds' OR " row ".outcome = 'wrote_input' OR " row ".outcome = 'nondeterministic')"
 #define MT_TAKES_BACK(n, m) \
     "(" MT_IS_RUN(n) " AND (NOT " MT_IS_WRONG(m) " OR ((" n ".outcome = 'ok' OR " n ".outcome = 'censored' OR " n ".outcome = 'yardstick') AND " n ".cubin_hash <> " m ".cubin_hash)))"
+/* Rows `w`, older than `m`, by which the code of its variant is wrong all the same. */
+#define MT_WRONG_BEFORE(m) \
+    "FROM measurement w WHERE w.subject_id = " m ".subject_id AND w.variant_id = " m ".variant_id AND w.id < " m ".id AND " MT_IS_WRONG("w") " AND NOT ifnull(" MT_TAKES_BACK(m, "w") ", 0)"
 /* Of rows of table strike `s`, grouped by GPU, shape, variant and origin: whether they put it into quarantine. */
 #define MT_QUARANTINES "(count(*) >= 2 OR sum(s.cause IN ('fault', 'timeout')) >= 1) "
 

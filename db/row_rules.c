@@ -184,6 +184,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     case MT_ROW_HASH: return is_hash(value, 32);
     case MT_ROW_PLUGIN: return is_plugin(value);
     case MT_ROW_DIGEST: return is_hash(value, 8);
+    case MT_ROW_BITS: return is_hash(value, 16);
     case MT_ROW_CARVEOUTS: return is_carveout_list(value);
     default: return is_one_of(expectations[kind], value);
     }

@@ -60,7 +60,8 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_CUBIN_DAMAGED = 14,     /* not an ELF image for this GPU, or its hash does not match */
     TUNELOOKUP_ERR_LIMIT = 15,       /* more names or knobs than this version supports */
     TUNELOOKUP_ERR_OLDER_SCHEMA = 16, /* written by an older msda-tune; any command of a newer one that writes into the file migrates it */
-    TUNELOOKUP_ERR_OTHER_SNAPSHOT = 17 /* of a pinned handle: the files hold another snapshot */
+    TUNELOOKUP_ERR_OTHER_SNAPSHOT = 17, /* of a pinned handle: the files hold another snapshot */
+    TUNELOOKUP_ERR_NOT_WITHIN = 18   /* find_within: of no variant that may run is it known that its error is within the limit */
 } tunelookup_status;
 
 /* Flags of tunelookup_open. */
@@ -68,6 +69,7 @@ enum {
     TUNELOOKUP_RECORDED = 1,     /* answer from rows of recorded GPUs too (tests, machines without a GPU) */
     TUNELOOKUP_USER_CUBINS = 2,  /* hand out cubins of every database opened, not only of those shipped with the library */
     TUNELOOKUP_COUNT_MISSES = 4, /* count shapes that had no exact row (tunelookup_flush_misses) */
+    TUNELOOKUP_ERRORS = 16,      /* prepare also reads what tunelookup_find_within answers from: times and errors of all variants of the tuned shapes, which takes it several times as long */
     TUNELOOKUP_PINNED = 8        /* answer from what the files hold at open, or not at all: no question is ever answered differently through this handle (tunelookup_open_pinned) */
 };
 
@@ -115,15 +117,15 @@ typedef struct tunelookup_result {
     double low_ns, high_ns;        /* its 95 % interval */
     double expected_slowdown;      /* against the best for the asked shape (ARCHITECTURE: on the GPU that was tuned): 1.0 = none expected; NAN = unknown */
     double slowdown_bound;         /* in nine of ten cases the slowdown is no greater, as held-out shapes say; EXACT: as expected_slowdown; NAN = unknown */
-    double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
+    double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown. find_within: the largest of those that were measured */
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */
     int32_t recorded;              /* 1: the row was not measured here, but replayed from a recording (only with TUNELOOKUP_RECORDED) */
+    int32_t error_shapes;          /* 0: norm_error is of the asked shape (or unknown); n: it is the largest on n tuned shapes, and on a shape like these the error is greater in one of n + 1 cases */
     /* private */
-    uint32_t row_;
     const void *answers_;
-    uint32_t reason_, unused_;
-    int64_t reserved_[2];
+    uint32_t row_, reserved_[3];
+    double max_error_;
     int64_t values_[TUNELOOKUP_MAX_VALUES];
 } tunelookup_result;
 
@@ -212,6 +214,13 @@ TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, co
 /* For who measures for himself before he decides: variants of which one is likely to be fastest, results[capacity]; *count of them. The first is what find answers; each of the others is the one of those that
  * may run for these values with which the best of all is expected to be fastest, so that they differ. 0 where find says NONE. Takes some tens of microseconds, and is not kept. Errors: ARGUMENT. */
 TUNELOOKUP_API tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int64_t values[], tunelookup_result results[], size_t capacity, size_t *count);
+
+/* The same within a limit of errors: the fastest variant whose validated error (norm_error) is at most max_error. INFINITY is no limit: what find answers. For a handle that was opened with TUNELOOKUP_ERRORS.
+ * EXACT: the shape's winner where it is within the limit, else the fastest variant of the shape's rows that is (of several workloads: on all of them). NEAREST, ARCHITECTURE: no row of the shape is; the variant was
+ * within the limit on each of the error_shapes tuned shapes with the plan's strings (a type, say) on which it was validated. DEFAULT is never an answer: nobody validated it.
+ * NOT_WITHIN: nothing is known to be within the limit; match is NONE then, and tunelookup_explain tells the least error that is known.
+ * Errors: ARGUMENT (also for a max_error that is negative or NAN, and for a handle without TUNELOOKUP_ERRORS), NOT_WITHIN. Async-signal-safe; wait-free. */
+TUNELOOKUP_API tunelookup_status tunelookup_find_within(const tunelookup_plan *plan, const int64_t values[], double max_error, tunelookup_result *result);
 
 /* Value of an integer knob; NOT_FOUND when the variant has no such knob (an inactive one counts as none). */
 TUNELOOKUP_API tunelookup_status tunelookup_param(const tunelookup_result *result, const char *name, int64_t *value);

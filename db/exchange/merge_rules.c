@@ -48,6 +48,7 @@ const mt_merge_rule mt_merge_rules[] = {
      .replaces = "first_ns, first_ratio, first_algorithm, best_ns, best_ratio, best_ratio_low, best_ratio_high, best_algorithm, is_limited, created_unix_ms"},
     {.table = "pruned", .foreign = {{"session_id", "session"}, {"subject_id", "subject"}},
      .match = "session_id = :session_id AND subject_id = :subject_id AND constraint_name = :constraint_name"},
+    {.table = "error_limit", .foreign = {{"subject_id", "subject"}}, .match = "subject_id = :subject_id", .wins = ":max_error < max_error", .replaces = "max_error"},
     {.table = "landmark", .kind = MT_MERGE_CHOSEN, .foreign = {{"subject_id", "subject"}, {"variant_id", "variant"}},
      .match = "subject_id = :subject_id AND role = :role AND variant_id = :variant_id"},
     {.table = "current_result", .kind = MT_MERGE_DERIVED},

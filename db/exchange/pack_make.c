@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "db/front_rows.h"
 #include "db/store/open/store_image.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
@@ -19,10 +20,12 @@ static const char gather_sql[] =
     "CREATE TEMP TABLE pack_variant AS SELECT variant_id AS id FROM main.answer WHERE subject_id IN (SELECT id FROM pack_subject) "
     "UNION SELECT variant_id FROM main.landmark WHERE subject_id IN (SELECT id FROM pack_subject) "
     "UNION SELECT variant_id FROM main.portfolio_variant WHERE portfolio_id IN (SELECT id FROM pack_portfolio) "
-    "UNION SELECT m.variant_id FROM main.best b JOIN main.finalist f ON f.final_id = b.final_id JOIN main.measurement m ON m.id = f.measurement_id WHERE b.subject_id IN (SELECT id FROM pack_subject); "
+    "UNION SELECT m.variant_id FROM main.best b JOIN main.finalist f ON f.final_id = b.final_id JOIN main.measurement m ON m.id = f.measurement_id WHERE b.subject_id IN (SELECT id FROM pack_subject) "
+    "UNION SELECT variant_id FROM (" MT_FRONT_OF("subject_id IN (SELECT id FROM pack_subject)") "); "
     "DELETE FROM main.intent; DELETE FROM main.anchor; DELETE FROM main.pruned; DELETE FROM main.metric; DELETE FROM main.library_comparison; "
     "DELETE FROM main.answer WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.best WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
+    "DELETE FROM main.error_limit WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.landmark WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.measurement WHERE variant_id NOT IN (SELECT id FROM pack_variant); "
     "DELETE FROM main.strike WHERE variant_id NOT IN (SELECT id FROM pack_variant); "

@@ -270,6 +270,8 @@ typedef struct mt_lookup_row {
     uint32_t rank;                        /* lower wins; equal: another workload of the same shape */
     struct mt_lookup_row *next;           /* while loading: the next row of equal rank for the shape */
     int64_t subject;
+    double most_error;                    /* the largest over the workloads that the row answers for; NAN = it is not known of all */
+    struct mt_lookup_row *slower; uint32_t place; /* of the shape's front, with TUNELOOKUP_ERRORS: the next one, with a smaller most_error; its place among the extra rows, from 1 */
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
@@ -428,6 +430,7 @@ typedef struct mt_lookup_predictor {
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
     const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
+    const double *most_error; const uint32_t *error_shapes; /* [variant_count]: the largest on the shapes with the plan's strings where it was right, NAN = there is none or it is not known on one; how many these are */
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
     uint8_t file;
@@ -446,11 +449,11 @@ typedef struct mt_lookup_default {
 typedef struct mt_lookup_decision {
     uint32_t row;                    /* index into the rows of the answers */
     uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
-    double slowdown, bound;          /* factors, NAN = unknown */
+    double slowdown, bound, norm_error; uint32_t error_shapes; /* factors, NAN = unknown, as is norm_error; 0: that is unknown, or of the asked shape */
 } mt_lookup_decision;
 typedef struct mt_lookup_cached {
     _Atomic uint32_t state;          /* as above */
-    uint32_t hash;
+    uint32_t hash; double max_error;
     mt_lookup_decision decision;
     int64_t values[];
 } mt_lookup_cached;
@@ -476,10 +479,10 @@ tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
 uint32_t mt_lookup_default_row(const mt_lookup_answers *answers, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
 /* Whether the variant may run for these values; *why as mt_lookup_env_refusal. */
 bool mt_lookup_may_run(const mt_lookup_answers *answers, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
-/* Asks one predictor after the other, then the default. */
-void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
+/* Asks one predictor after the other, then the default. max_error: INFINITY, or the limit of errors, which the default can't keep. */
+void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, double max_error, const mt_lookup_trace *trace, mt_lookup_decision *decision);
 /* The same through the cache. */
-void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decision);
+void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, double max_error, mt_lookup_decision *decision);
 /* The offers for these values of the first predictor that has any, best first, whether the default is expected to be faster or not; returns how many. */
 size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 

@@ -28,6 +28,7 @@ typedef enum verdict { TAKEN, LOSES /* to the default */, UNKNOWN /* nothing can
 typedef struct asking {
     const mt_lookup_answers *answers;
     const int64_t *values;
+    double max_error;                /* INFINITY = no limit */
     const mt_lookup_trace *trace;
     double features[MT_RULE_FEATURES];
     bool first_default_fails;
@@ -149,6 +150,25 @@ static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_se
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's strings\n");
 }
 
+/* Within a limit the rule chooses among other variants: those that are known to keep it, however slow they are. */
+typedef struct limited { mt_lookup_predictor predictor; bool is_usable[MT_RULE_VARIANTS]; } limited;
+
+static const mt_lookup_predictor *within(const asking *a, const mt_lookup_predictor *predictor, limited *room)
+{
+    double least = INFINITY;
+    unsigned beyond = 0;
+    if (isinf(a->max_error)) return predictor;
+    room->predictor = *predictor;
+    room->predictor.rule.is_usable = room->is_usable;
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
+        room->is_usable[v] = predictor->most_error[v] <= a->max_error;
+        beyond += !room->is_usable[v];
+        if (predictor->most_error[v] < least) least = predictor->most_error[v];
+    }
+    if (beyond) SAY(a, "refused:  of %u variants no error of at most %.3g is known for shapes with this shape's strings; the least error known of all is %.3g\n", beyond, a->max_error, least);
+    return &room->predictor;
+}
+
 /* Begins with one predictor: what is ruled out, and what the likely ones cost here. */
 static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
@@ -162,17 +182,24 @@ static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_searc
     mt_rule_set_costs(&predictor->rule, costs, search);
 }
 
-static mt_lookup_decision taken(const mt_lookup_predictor *predictor, const mt_rule_search *search, uint32_t index, uint32_t row, uint8_t launches)
+static mt_lookup_decision taken(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, uint32_t index, uint32_t row, uint8_t launches)
 {
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, search);
-    return (mt_lookup_decision){ .row = row - 1, .match = predictor->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .predictor = (uint8_t)index,
-                                 .slowdown = factor_of(expected.slowdown), .bound = factor_of(expected.most) };
+    mt_lookup_decision decision = { .row = row - 1, .match = predictor->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .predictor = (uint8_t)index,
+                                    .slowdown = factor_of(expected.slowdown), .bound = factor_of(expected.most), .norm_error = a->answers->rows[row - 1]->norm_error };
+    decision.error_shapes = !isnan(decision.norm_error);
+    if (isinf(a->max_error)) return decision;
+    decision.bound = NAN; /* it was held out for free choices */
+    decision.norm_error = predictor->most_error[search->variant];
+    decision.error_shapes = predictor->error_shapes[search->variant];
+    return decision;
 }
 
 /* The best offer that may run here, unless the default is expected to be faster. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
-    const mt_lookup_predictor *predictor = &a->answers->predictors[index];
+    limited room;
+    const mt_lookup_predictor *predictor = within(a, &a->answers->predictors[index], &room);
     mt_rule_search search;
     uint32_t row;
     uint8_t launches;
@@ -182,11 +209,11 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     if (a->refused && !a->answers->model.launch_count) SAY(a, "refused:  all %u variants: %s, so nothing says how they are launched\n", a->refused, a->why);
     if (!is_offered) return EXHAUSTED;
     mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
-    verdict v = judge(a, a->answers->rows[row - 1]->variant, &expected);
+    verdict v = isinf(a->max_error) ? judge(a, a->answers->rows[row - 1]->variant, &expected) : TAKEN; /* what it would lose to keeps no limit */
     say_choice(a, predictor);
     say_offer(a, predictor, &search, &expected, v);
     if (v == TAKEN) {
-        *decision = taken(predictor, &search, index, row, launches);
+        *decision = taken(a, predictor, &search, index, row, launches);
     } else if (v == LOSES && !predictor->is_other_gpu) {
         a->default_slowdown = expected.of_default;
         decision->predictor = (uint8_t)index;
@@ -196,10 +223,10 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 
 /* ---- all of them ---- */
 
-void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
+void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, double max_error, const mt_lookup_trace *trace, mt_lookup_decision *decision)
 {
-    asking a = { .answers = answers, .values = values, .trace = trace, .default_slowdown = NAN };
-    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .bound = NAN, .row = answers->row_total };
+    asking a = { .answers = answers, .values = values, .max_error = max_error, .trace = trace, .default_slowdown = NAN };
+    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .bound = NAN, .norm_error = NAN, .row = answers->row_total };
     if (*answers->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
     if (answers->predictor_count) features_of(answers, values, a.features);
     for (uint32_t i = 0; i < answers->predictor_count; i++) {
@@ -207,7 +234,7 @@ void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, 
         if (v == TAKEN) return;
         if (v == LOSES) break; /* what is known says that the default is better here */
     }
-    if (default_row(&a) == answers->row_total) return;
+    if (!isinf(max_error) || default_row(&a) == answers->row_total) return;
     decision->match = TUNELOOKUP_MATCH_DEFAULT;
     decision->row = a.default_row;
     decision->launches = a.default_launches;
@@ -216,7 +243,7 @@ void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, 
 
 size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decisions, size_t capacity)
 {
-    asking a = { .answers = answers, .values = values, .default_slowdown = NAN };
+    asking a = { .answers = answers, .values = values, .max_error = INFINITY, .default_slowdown = NAN };
     size_t count = 0;
     if (*answers->unknown || !answers->predictor_count) return 0;
     features_of(answers, values, a.features);
@@ -227,7 +254,7 @@ size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values
         uint8_t launches;
         begin(&a, predictor, &search);
         while (count < capacity && next_offer(&a, predictor, &search, &row, &launches)) {
-            decisions[count++] = taken(predictor, &search, i, row, launches);
+            decisions[count++] = taken(&a, predictor, &search, i, row, launches);
             mt_rule_keep(&predictor->rule, &search);
         }
     }
@@ -241,25 +268,28 @@ static mt_lookup_cached *slot_at(const mt_lookup_answers *answers, uint32_t inde
     return (mt_lookup_cached *)(void *)(answers->cache + (size_t)index * answers->cache_stride);
 }
 
-/* Slots are written once and stay; when those for a shape are taken, it is decided anew each time. */
-void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decision)
+/* Slots are written once and stay; when those for a shape and limit are taken, it is decided anew each time. */
+void mt_lookup_decide(const mt_lookup_answers *answers, const int64_t *values, double max_error, mt_lookup_decision *decision)
 {
-    uint32_t hash = mt_lookup_hash(values, answers->value_count);
+    int64_t bits;
+    memcpy(&bits, &max_error, sizeof bits);
+    uint32_t hash = mt_lookup_hash(values, answers->value_count) ^ mt_lookup_hash(&bits, 1);
     size_t bytes = answers->value_count * sizeof *values;
     for (uint32_t probe = 0; probe < MT_LOOKUP_CACHE_PROBES; probe++) {
         mt_lookup_cached *slot = slot_at(answers, (hash + probe) % MT_LOOKUP_CACHED);
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-        if (state == READY && slot->hash == hash && memcmp(slot->values, values, bytes) == 0) {
+        if (state == READY && slot->hash == hash && memcmp(&slot->max_error, &max_error, sizeof max_error) == 0 && memcmp(slot->values, values, bytes) == 0) {
             *decision = slot->decision;
             return;
         }
         if (state != EMPTY || !atomic_compare_exchange_strong(&slot->state, &state, WRITING)) continue;
-        mt_lookup_descend(answers, values, NULL, decision);
+        mt_lookup_descend(answers, values, max_error, NULL, decision);
         slot->hash = hash;
+        slot->max_error = max_error;
         slot->decision = *decision;
         memcpy(slot->values, values, bytes);
         atomic_store_explicit(&slot->state, READY, memory_order_release);
         return;
     }
-    mt_lookup_descend(answers, values, NULL, decision);
+    mt_lookup_descend(answers, values, max_error, NULL, decision);
 }

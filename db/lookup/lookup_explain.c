@@ -142,6 +142,17 @@ static void add_measured(text *to, const mt_lookup_answers *answers, const mt_lo
     else add(to, "its error is not stored\n");
 }
 
+/* Of an answer within a limit: how it keeps it. */
+static void add_within(text *to, const tunelookup_result *result)
+{
+    char shapes[64] = "the only tuned shape";
+    if (isinf(result->max_error_)) return;
+    if (result->error_shapes > 1) snprintf(shapes, sizeof shapes, "each of %d tuned shapes", (int)result->error_shapes);
+    if (!result->error_shapes) add(to, "within:   the fastest variant that is known to have an error of at most %.3g on this shape; its error is %.3g\n", result->max_error_, result->norm_error);
+    else add(to, "within:   its error was at most %.3g on %s with this shape's strings on which it was validated; the limit is %.3g. On a shape like these it is greater in one of %d cases\n",
+             result->norm_error, shapes, result->max_error_, (int)result->error_shapes + 1);
+}
+
 /* Of an exact row; of several workloads, on the worst. */
 static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
@@ -160,13 +171,14 @@ static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lo
     add(to, "\n");
 }
 
-static void explain_row(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
+static void explain_row(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row, const tunelookup_result *result)
 {
     add(to, row->is_recorded ? "exact:    recorded on %s for this shape (%s), " : "exact:    tuned for %s and this shape (%s), ", answers->gpus[row->file] ? answers->gpus[row->file] : answers->gpu, row->shape_name);
     if (row->workload_count > 1) add(to, "chosen for all %u workloads; the time is of ", (unsigned)row->workload_count);
     add(to, "workload %s\n", row->workload);
     add(to, "variant:  %s\n", row->variant->text);
     add_measured(to, answers, row, "");
+    add_within(to, result);
     add_slowdown(to, answers, row);
     add_source(to, answers, row);
     add_file_notes(to, answers);
@@ -182,6 +194,17 @@ static const mt_lookup_damaged *find_damaged(const mt_lookup_answers *answers, c
     return row;
 }
 
+/* Within a limit: of what was measured for the shape nothing keeps it, or what does may not run. */
+static void add_no_front(text *to, const mt_lookup_row *row, double max_error, const char *head)
+{
+    double least = INFINITY;
+    for (; row; row = row->slower)
+        if (row->most_error < least) least = row->most_error;
+    if (least <= max_error) add(to, "%-9s what was measured for this GPU and shape with an error of at most %.3g may not run here\n", head, max_error);
+    else if (isinf(least)) add(to, "%-9s no error is known of the variants that were measured for this GPU and shape\n", head);
+    else add(to, "%-9s no variant that was measured for this GPU and shape has an error of at most %.3g; the least is %.3g\n", head, max_error, least);
+}
+
 /* Why no exact row answers. */
 static void add_no_row(text *to, const mt_lookup_answers *answers, const tunelookup_result *result, const char *head)
 {
@@ -193,6 +216,10 @@ static void add_no_row(text *to, const mt_lookup_answers *answers, const tuneloo
         const mt_lookup_variant *variant = answers->rows[index]->variant;
         bool is_fine = mt_lookup_may_run(answers, variant, result->values_, &launches, why, sizeof why);
         const char *unsafe = mt_lookup_unsafe_on(answers, variant->text, result->values_);
+        if (!isinf(result->max_error_)) {
+            add_no_front(to, answers->rows[index], result->max_error_, head);
+            return;
+        }
         add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, unsafe ? unsafe : is_fine ? "it is fine now" : why);
         add(to, "tuned:    %s\n", variant->text);
         if (!variant->problem) add_missing_facts(to, &answers->model);
@@ -217,7 +244,7 @@ static mt_lookup_decision add_steps(text *to, const mt_lookup_answers *answers, 
 {
     const mt_lookup_trace trace = { on_say, to };
     mt_lookup_decision decision;
-    mt_lookup_descend(answers, result->values_, &trace, &decision);
+    mt_lookup_descend(answers, result->values_, result->max_error_, &trace, &decision);
     return decision;
 }
 
@@ -272,6 +299,7 @@ static void explain_step(text *to, const mt_lookup_answers *answers, const tunel
         add(to, "variant:  %s\n", row->variant->text);
         snprintf(where, sizeof where, ", on shape %.120s", row->shape_name);
         add_measured(to, answers, row, where);
+        add_within(to, result);
         add_expected(to, answers, &decision, "");
         add_source(to, answers, row);
     }
@@ -285,7 +313,7 @@ size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t 
     add(&to, "%s", "");
     if (!answers) add(&to, "none:     no result\n");
     else if (result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= answers->row_total) explain_none(&to, answers, result);
-    else if (result->match == TUNELOOKUP_MATCH_EXACT) explain_row(&to, answers, answers->rows[result->row_]);
+    else if (result->match == TUNELOOKUP_MATCH_EXACT) explain_row(&to, answers, answers->rows[result->row_], result);
     else explain_step(&to, answers, result);
     return to.used;
 }

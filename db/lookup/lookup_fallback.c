@@ -1,5 +1,6 @@
 /* Portfolios of a file → predictors of a plan's answers. Up to 256 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
 #include "db/lookup/lookup_cost.h"
+#include "db/lookup/lookup_front.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -37,6 +38,7 @@ typedef struct building {
     double *slowdown;                  /* [shape_count][variant_count], factors until the end */
     uint32_t *rows;                    /* 0 = none, UINT32_MAX = not to be answered with, else there is one: worst[] */
     mt_lookup_row **worst;             /* [shape_count][variant_count]: of the workload on which it loses most */
+    double *errors;                    /* [shape_count][variant_count]: the largest over the workloads, where the variant is right */
     bool *is_wrong, *is_ever_wrong, is_out_of_memory;
     const mt_lookup_json *rule;
 } building;
@@ -212,7 +214,7 @@ static bool set_row(building *b, const mt_cell_figures *cell, size_t at)
     row->median_ns = cell->median_ns;
     row->low_ns = cell->low_ns;
     row->high_ns = cell->high_ns;
-    row->norm_error = cell->norm_error;
+    row->norm_error = row->most_error = cell->norm_error;
     row->created_unix_ms = cell->created_unix_ms;
     row->measurement = cell->measurement;
     row->toolchain = mt_lookup_table_find(&b->loader->toolchains, cell->toolchain);
@@ -236,6 +238,7 @@ static bool on_cell(void *context, const mt_cell *cell)
         return true;
     }
     b->slowdown[at] = mt_rule_worse(before, cell->figures.slowdown);
+    b->errors[at] = mt_rule_worse(b->errors[at], cell->figures.norm_error);
     if (cell->outcome != MT_CELL_OK) {
         b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
     } else if (!b->rows[at] || (b->rows[at] != UINT32_MAX && b->slowdown[at] > before)) {
@@ -309,7 +312,7 @@ static bool settle(building *b)
     predictor->rule.is_ever_wrong = b->is_ever_wrong;
     predictor->rule.rows = b->rows;
     predictor->shape_names = shape_names;
-    return true;
+    return mt_lookup_errors_settle(b->loader, b->names, b->errors, predictor);
 }
 
 static tunelookup_status read_texts(building *b)
@@ -332,11 +335,12 @@ static bool make_room(building *b)
     size_t cells = (size_t)b->shape_count * b->variant_count;
     b->slowdown = mt_lookup_arena_take(arena, cells, sizeof *b->slowdown);
     b->rows = mt_lookup_arena_take(arena, cells, sizeof *b->rows);
+    b->errors = mt_lookup_arena_take(&b->loader->scratch, cells, sizeof *b->errors);
     b->is_wrong = mt_lookup_arena_take(arena, cells, sizeof *b->is_wrong);
     b->is_ever_wrong = mt_lookup_arena_take(arena, b->variant_count, sizeof *b->is_ever_wrong);
     b->worst = mt_lookup_arena_take(&b->loader->scratch, cells, sizeof(mt_lookup_row *));
     for (size_t i = 0; b->slowdown && i < cells; i++) b->slowdown[i] = 1;
-    return b->slowdown && b->rows && b->is_wrong && b->is_ever_wrong && b->worst;
+    return b->slowdown && b->rows && b->errors && b->is_wrong && b->is_ever_wrong && b->worst;
 }
 
 static tunelookup_status on_rule(building *b, sqlite3_stmt *row)

@@ -44,6 +44,7 @@ static void answer_none(const mt_lookup_answers *answers, tunelookup_result *res
     result->match = TUNELOOKUP_MATCH_NONE;
     result->launch_count = result->arg_count = result->validated = result->recorded = 0;
     result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->slowdown_bound = result->norm_error = NAN;
+    result->error_shapes = 0;
     result->variant = "";
     result->kernel_key = answers->kernel_key;
 }
@@ -61,6 +62,7 @@ static void answer_row(const mt_lookup_answers *answers, mt_lookup_row *row, tun
     result->expected_slowdown = answers->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
     result->slowdown_bound = result->expected_slowdown;
     result->norm_error = row->norm_error;
+    result->error_shapes = 0;
     result->variant = row->variant->text;
     result->kernel_key = answers->kernel_key;
 }
@@ -80,31 +82,58 @@ static void answer_decision(const mt_lookup_answers *answers, const mt_lookup_de
     result->high_ns = row->high_ns;
     result->expected_slowdown = decision->slowdown;
     result->slowdown_bound = decision->bound;
-    result->norm_error = row->norm_error;
+    result->norm_error = decision->norm_error;
+    result->error_shapes = (int32_t)decision->error_shapes;
     result->variant = row->variant->text;
     result->kernel_key = answers->kernel_key;
+}
+
+/* Where the asked shape stands: fills what every result has, and gives its row, or NULL. */
+static mt_lookup_row *ask(const tunelookup_plan *plan, const int64_t values[], double max_error, tunelookup_result *result)
+{
+    const mt_lookup_answers *answers = atomic_load_explicit(&plan->answers, memory_order_acquire);
+    result->answers_ = answers;
+    result->max_error_ = max_error;
+    memset(result->reserved_, 0, sizeof result->reserved_);
+    for (uint32_t i = 0; i < answers->value_count; i++) result->values_[answers->order[i]] = values[i];
+    result->row_ = mt_lookup_index_of(answers, result->values_);
+    return result->row_ < answers->row_count ? answers->rows[result->row_] : NULL;
+}
+
+/* No row of the shape answers. */
+static void answer_below(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
+{
+    const mt_lookup_answers *answers = result->answers_;
+    mt_lookup_decision decision;
+    mt_lookup_decide(answers, result->values_, result->max_error_, &decision);
+    if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(answers, &decision, result);
+    else answer_none(answers, result);
+    if (plan->misses) mt_lookup_count_miss(plan->misses, values, answers->value_count);
 }
 
 tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
 {
     if (!plan || !result || (!values && plan->value_count)) return TUNELOOKUP_ERR_ARGUMENT;
-    const mt_lookup_answers *answers = atomic_load_explicit(&plan->answers, memory_order_acquire);
-    uint32_t count = answers->value_count;
-    result->answers_ = answers;
-    result->reason_ = 0;
-    memset(result->reserved_, 0, sizeof result->reserved_);
-    for (uint32_t i = 0; i < count; i++) result->values_[answers->order[i]] = values[i];
-    result->row_ = mt_lookup_index_of(answers, result->values_);
-    mt_lookup_row *row = result->row_ < answers->row_count ? answers->rows[result->row_] : NULL;
-    if (row && mt_lookup_row_check(answers, row)) {
-        answer_row(answers, row, result);
-        return TUNELOOKUP_OK;
+    mt_lookup_row *row = ask(plan, values, INFINITY, result);
+    if (row && mt_lookup_row_check(result->answers_, row)) answer_row(result->answers_, row, result);
+    else answer_below(plan, values, result);
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status tunelookup_find_within(const tunelookup_plan *plan, const int64_t values[], double max_error, tunelookup_result *result)
+{
+    if (!plan || !result || (!values && plan->value_count) || !(max_error >= 0) || !(plan->db->flags & TUNELOOKUP_ERRORS)) return TUNELOOKUP_ERR_ARGUMENT;
+    if (isinf(max_error)) return tunelookup_find(plan, values, result);
+    mt_lookup_row *row = ask(plan, values, max_error, result);
+    const mt_lookup_answers *answers = result->answers_;
+    while (row && !(row->most_error <= max_error && mt_lookup_row_check(answers, row))) row = row->slower;
+    if (!row) {
+        answer_below(plan, values, result);
+        return result->match == TUNELOOKUP_MATCH_NONE ? TUNELOOKUP_ERR_NOT_WITHIN : TUNELOOKUP_OK;
     }
-    mt_lookup_decision decision;
-    mt_lookup_decide(answers, result->values_, &decision);
-    if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(answers, &decision, result);
-    else answer_none(answers, result);
-    if (plan->misses) mt_lookup_count_miss(plan->misses, values, count);
+    if (row->place) result->row_ = answers->row_count + row->place - 1;
+    answer_row(answers, row, result);
+    result->norm_error = row->most_error;
     return TUNELOOKUP_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  * A shape may have several: measured and recorded, in several files, cold and warm, for several workloads. The rank orders all but the last: measured before recorded, an
  * earlier file (the user's) before a later one, the kernel's own cache state before the other; behind all of them what can't answer, which is there to be explained. Among workloads of one rank the variant with the least worst-case slowdown wins. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_front.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -135,7 +135,7 @@ static const int64_t *shape_of_damaged(mt_lookup_loader *loader, sqlite3_stmt *s
 }
 
 /* statement NULL: nothing can be read of the row. */
-static tunelookup_status hide_damaged(mt_lookup_loader *loader, sqlite3_stmt *statement)
+tunelookup_status mt_lookup_hide_damaged(mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
     enum { KEPT = 1000 };
     mt_lookup_answers *answers = loader->answers;
@@ -179,7 +179,7 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     row->median_ns = number_or_nan(statement, MEDIAN);
     row->low_ns = number_or_nan(statement, LOW);
     row->high_ns = number_or_nan(statement, HIGH);
-    row->norm_error = number_or_nan(statement, NORM_ERROR);
+    row->norm_error = row->most_error = number_or_nan(statement, NORM_ERROR);
     row->slowdown = 1;
     row->created_unix_ms = sqlite3_column_int64(statement, CREATED);
     row->measurement = sqlite3_column_int64(statement, MEASUREMENT);
@@ -214,7 +214,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     size_t bytes = answers->value_count * sizeof *values;
     tunelookup_status st = check(loader, statement);
     if (st != TUNELOOKUP_OK) return st;
-    if (*loader->backing.why) return hide_damaged(loader, statement);
+    if (*loader->backing.why) return mt_lookup_hide_damaged(loader, statement);
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
@@ -345,17 +345,24 @@ static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
 
 static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
 {
+    tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
+    mt_lookup_front_reader front = { NULL, NULL, NULL };
+    const bool wants_fronts = loader->plan->db->flags & TUNELOOKUP_ERRORS;
     /* max() and the columns of its row: by ORDER BY id DESC LIMIT 1 SQLite makes a table to sort for each of hundreds of questions, which costs three times the answer. */
     static const char sql[] = "SELECT median_ns, outcome, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement");
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
         uint32_t index = loader->table[i].row;
-        if (!index || index - 1 < first || !loader->rows[index - 1]->next) continue;
-        if (!statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) return sqlite_fail(loader);
-        loader->rows[index - 1] = settle(statement, loader->rows[index - 1]);
+        if (!index || index - 1 < first) continue;
+        mt_lookup_row *head = loader->rows[index - 1], *winner = head;
+        if (head->next && !statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) LOOKUP_LEAVE(sqlite_fail(loader));
+        if (head->next) winner = loader->rows[index - 1] = settle(statement, head);
+        if (wants_fronts) LOOKUP_TRY(mt_lookup_front_read(loader, &front, head, winner));
     }
+done:
     sqlite3_finalize(statement);
-    return TUNELOOKUP_OK;
+    mt_lookup_front_end(&front);
+    return st;
 }
 
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader)
@@ -390,7 +397,7 @@ static tunelookup_status pass_over(mt_lookup_loader *loader, int64_t *subject)
     tunelookup_status st = is_there ? mt_lookup_backing_missing(loader, measurement, *subject) : sqlite_fail(loader);
     sqlite3_finalize(statement);
     if (st == TUNELOOKUP_OK && !*loader->backing.why) snprintf(loader->backing.why, sizeof loader->backing.why, "row %lld of answer: " MT_LOOKUP_TOO_LONG, (long long)*subject);
-    return st == TUNELOOKUP_OK ? hide_damaged(loader, NULL) : st;
+    return st == TUNELOOKUP_OK ? mt_lookup_hide_damaged(loader, NULL) : st;
 }
 
 /* One statement for all: a question for each answer what stands behind it takes four times as long. */

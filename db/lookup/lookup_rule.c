@@ -1,6 +1,7 @@
 /* portfolio.rule_json → mt_rule. Everything comes from a file and is checked here; what does not fit makes the whole portfolio useless, which is no error. */
-#include "db/lookup/lookup.h"
+#include "db/lookup/lookup_front.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct reading {
@@ -65,22 +66,45 @@ static bool read_usable(const reading *r, const mt_lookup_json *array, bool *is_
     return true;
 }
 
-/* Whether one of its shapes has all of the strings that the plan is bound to (a type, say). */
-static bool has_strings(const reading *r)
+/* Whether a tuned shape has all of the strings that the plan is bound to (a type, say). */
+static bool has_strings(const mt_lookup_model *model, const mt_rule *rule, const size_t *names, size_t shape)
 {
-    const mt_lookup_model *model = &r->loader->answers->model;
-    for (size_t i = 0; i < r->rule->shape_count; i++) {
-        size_t k = 0;
-        for (; k < r->rule->feature_count; k++) {
-            const mt_lookup_model_name *name = &model->names[r->names[k]];
-            double text;
-            if (name->kind != MT_LOOKUP_NAME_STRING) continue;
-            mt_rule_of_text(name->string, strlen(name->string), &text);
-            if (r->rule->shapes[i * r->rule->feature_count + k] != text) break;
-        }
-        if (k == r->rule->feature_count) return true;
+    for (size_t k = 0; k < rule->feature_count; k++) {
+        const mt_lookup_model_name *name = &model->names[names[k]];
+        double text;
+        if (name->kind != MT_LOOKUP_NAME_STRING) continue;
+        mt_rule_of_text(name->string, strlen(name->string), &text);
+        if (rule->shapes[shape * rule->feature_count + k] != text) return false;
     }
-    return false;
+    return true;
+}
+
+static bool some_has_strings(const reading *r)
+{
+    size_t shape = 0;
+    while (shape < r->rule->shape_count && !has_strings(&r->loader->answers->model, r->rule, r->names, shape)) shape++;
+    return shape < r->rule->shape_count;
+}
+
+bool mt_lookup_errors_settle(mt_lookup_loader *loader, const size_t *names, const double *errors, mt_lookup_predictor *predictor)
+{
+    const mt_rule *rule = &predictor->rule;
+    double *most = mt_lookup_arena_take(&loader->answers->arena, rule->variant_count, sizeof *most);
+    uint32_t *shapes = mt_lookup_arena_take(&loader->answers->arena, rule->variant_count, sizeof *shapes);
+    if (!most || !shapes) return false;
+    for (size_t shape = 0; shape < rule->shape_count; shape++) {
+        bool counts = has_strings(&loader->answers->model, rule, names, shape);
+        for (size_t v = 0, at = shape * rule->variant_count; counts && v < rule->variant_count; v++, at++) {
+            if (!rule->rows[at]) continue;
+            most[v] = mt_rule_worse(most[v], errors[at]);
+            shapes[v]++;
+        }
+    }
+    for (size_t v = 0; v < rule->variant_count; v++)
+        if (!shapes[v]) most[v] = NAN;
+    predictor->most_error = most;
+    predictor->error_shapes = shapes;
+    return true;
 }
 
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_lookup_predictor *predictor)
@@ -90,7 +114,7 @@ bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, c
     const reading r = { loader, rule, features, names, variants };
     if (!features || mt_lookup_json_int(root, "format", 0) != MT_RULE_FORMAT) return false;
     rule->features = features;
-    if (!has_strings(&r)) predictor->rank += MT_LOOKUP_LACKS_STRINGS;
+    if (!some_has_strings(&r)) predictor->rank += MT_LOOKUP_LACKS_STRINGS;
     return read_weights(&r, mt_lookup_json_member(root, "weights")) && read_usable(&r, mt_lookup_json_member(root, "usable"), is_usable)
            && read_curve(mt_lookup_json_member(root, "error"), &rule->error) && read_curve(mt_lookup_json_member(root, "most"), &rule->most);
 }

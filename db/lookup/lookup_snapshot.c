@@ -19,7 +19,7 @@ static const char *const contents[] = {
     "SELECT id, nvrtc_version, driver_version, arch FROM toolchain ORDER BY id",
     "SELECT id, kernel_id, text FROM variant ORDER BY id",
     "SELECT id, device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id",
-    "SELECT id, subject_id, variant_id, outcome, median_ns, cubin_hash FROM measurement ORDER BY id",
+    "SELECT id, subject_id, variant_id, toolchain_id, outcome, median_ns, low_ns, high_ns, norm_error, cubin_hash FROM measurement ORDER BY id",
     "SELECT device_id, shape_id, variant_id, origin, cause, lifted FROM strike ORDER BY id",
     "SELECT kernel_id, device_id, subject_id, origin, regime, workload_id, shape_key, shape_name, measurement_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, created_unix_ms, cubin_hash, "
     "carveouts FROM answer ORDER BY kernel_id, device_id, subject_id",

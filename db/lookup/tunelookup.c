@@ -62,6 +62,7 @@ const char *tunelookup_strerror(tunelookup_status status)
     case TUNELOOKUP_ERR_CUBIN_DAMAGED: return "the cubin is damaged or not for this GPU";
     case TUNELOOKUP_ERR_LIMIT: return "more than this version supports";
     case TUNELOOKUP_ERR_OLDER_SCHEMA: return "written by an older msda-tune";
+    case TUNELOOKUP_ERR_NOT_WITHIN: return "no variant is known to be within the limit of errors";
     case TUNELOOKUP_ERR_OTHER_SNAPSHOT: return "the files hold another snapshot than the pinned one";
     }
     return "unknown status";
@@ -105,7 +106,7 @@ static tunelookup_status open_files(const char *path, unsigned flags, const char
     mt_lookup_clear_detail();
     if (!out) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db is NULL");
     *out = NULL;
-    if (flags & ~(unsigned)(TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS | TUNELOOKUP_COUNT_MISSES | TUNELOOKUP_PINNED)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "unknown flags %#x", flags);
+    if (flags & ~(unsigned)(TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS | TUNELOOKUP_COUNT_MISSES | TUNELOOKUP_PINNED | TUNELOOKUP_ERRORS)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "unknown flags %#x", flags);
     if (path && !*path) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the path is empty; NULL stands for the user's and the shipped files");
     db = mt_lookup_alloc(sizeof *db);
     if (!db) return mt_lookup_no_memory();

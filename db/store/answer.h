@@ -1,10 +1,7 @@
 /* Table answer: what the lookup reads of each winner. Written beside table best. */
 #pragma once
 
-/* Carve-outs of measurement m as launched, launch by launch. */
-#define MT_CARVEOUTS                                                                                                                                   \
-    "ifnull((SELECT group_concat(ifnull(json_extract(l.value, '$.carveout'), -1)) FROM json_each(CASE WHEN json_valid(m.launch_json) "                \
-    "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), CASE WHEN m.registers > 0 THEN m.carveout_percent END)"
+#include "db/cells.h"
 
 /* Rows for all of table best; a caller adds "WHERE b.subject_id = ?". Where a final picked the winner, its figures are the answer's: they were taken
  * in turns with those of its libraries. */

@@ -11,15 +11,14 @@
 /* Table measurement as m beside current_result c. The file may be a stranger's: a row that holds the number of another variant's measurement names none. */
 #define MT_JOIN_CURRENT(id) "JOIN measurement m ON m.id = " id " AND m.subject_id = c.subject_id AND m.variant_id = c.variant_id "
 
-/* Rows `w`, older than `m`, by which the code of its variant is wrong all the same. */
-#define MT_WRONG_BEFORE(m) \
-    "FROM measurement w WHERE w.subject_id = " m ".subject_id AND w.variant_id = " m ".variant_id AND w.id < " m ".id AND " MT_IS_WRONG("w") " AND NOT ifnull(" MT_TAKES_BACK(m, "w") ", 0)"
 /* For MT_JOIN_CURRENT: the row that says of a variant alone what all of its rows say. */
 #define MT_TELLING \
     "ifnull((SELECT (SELECT max(w.id) " MT_WRONG_BEFORE("n") ") FROM measurement n WHERE n.id = c.measurement_id AND n.outcome = 'ok'), ifnull(c.measurement_id, c.newest_id))"
-/* A subject's variants whose current results are OK, and whose code was never wrong there. */
+/* Whether row `m` has an error that its subject's winner may have. */
+#define MT_IS_WITHIN_LIMIT(m) "ifnull(" m ".norm_error, 9e999) <= ifnull((SELECT l.max_error FROM error_limit l WHERE l.subject_id = " m ".subject_id), 9e999)"
+/* A subject's variants whose current results are OK and within the limit of errors, and whose code was never wrong there. */
 #define MT_WITH_GOOD(subject) \
-    "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = " subject " AND m.outcome = 'ok' AND m.median_ns > 0 AND NOT EXISTS (SELECT 1 " MT_WRONG_BEFORE("m") "))"
+    "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = " subject " AND m.outcome = 'ok' AND m.median_ns > 0 AND " MT_IS_WITHIN_LIMIT("m") " AND NOT EXISTS (SELECT 1 " MT_WRONG_BEFORE("m") "))"
 /* Finalists of that subject that stand: what is told and written of a final is told of these. A variant that was measured again is another one. */
 #define MT_STANDING "finalist f JOIN good g ON g.id = f.measurement_id "
 

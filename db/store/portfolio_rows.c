@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/store/answer.h"
 #include "db/cells.h"
 #include "db/store/current.h"
 #include "db/store/query_internal.h"
@@ -87,8 +86,8 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
 }
 
 static const char times_sql[] =
-    "SELECT m.variant_id, m.id, m.outcome, m.median_ns FROM subject s JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT(OF_TODAY("?2"))
-    "WHERE s.id = ?1 AND NOT " MT_NEEDS_RETIMING("m", "?3") " ORDER BY m.variant_id";
+    "SELECT m.variant_id, m.id, m.outcome, m.median_ns, m.norm_error FROM subject s JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT(OF_TODAY("?2"))
+    "WHERE s.id = ?1 AND NOT " MT_NEEDS_RETIMING("m", "?3") " AND (m.outcome <> 'ok' OR " MT_IS_WITHIN_LIMIT("m") ") ORDER BY m.variant_id";
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
@@ -98,7 +97,7 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
     mt_sql_args rows = mt_sql_query(store, times_sql, MT_IN(MT_INT(subject), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), &st, err);
     while (mt_sql_each(store, &rows, "read a shape's times", &st, err)) {
         sqlite3_stmt *statement = rows.statement;
-        mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
+        mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN, .norm_error = mt_sql_column_real(statement, 4)};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
         if (mt_outcome_may_win(time.kind)) time.median_ns = mt_sql_column_real(statement, 3);
         st = callback(context, &time, err);

@@ -42,9 +42,10 @@ typedef struct mt_portfolio_time {
     int64_t variant, measurement;
     mt_outcome_kind kind;
     double median_ns;               /* NAN unless ok or censored */
+    double norm_error;              /* NAN = not known */
 } mt_portfolio_time;
 typedef mt_status (*mt_query_portfolio_time_callback)(void *context, const mt_portfolio_time *row, mt_error *err);
-/* Rows that say that other expressions than the stored ones excluded the variant, or that its compiler was killed, are passed over, but not a recording's: what it lacks is excluded for good. So are
+/* Rows that say that other expressions than the stored ones excluded the variant, or that its compiler was killed, are passed over, but not a recording's: what it lacks is excluded for good. So are rows with a larger error than the subject's winner may have, and
  * times by events beside a best that was timed in graphs (docs/measurement.md): by how much they are slower is not known; they are measured again. */
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err);
 /* How many blocks the launches of a measurement had together; NAN = not known. */

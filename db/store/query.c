@@ -1,8 +1,10 @@
 #include "db/store/query.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "db/front_rows.h"
 #include "db/store/current.h"
 #include "db/store/measurement.h"
 #include "db/store/query_internal.h"
@@ -20,8 +22,8 @@
     finalist ".energy_runs, " finalist ".energy_source "
 enum { ENERGY_COLUMNS = 7 }; /* of ENERGY_OF */
 /* A final times all by one method, in graphs if any of its finalists was: also those whose own rows are by events. */
-#define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
-#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+#define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END, (SELECT l.max_error FROM error_limit l WHERE l.subject_id = s.id) "
+#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
 #define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id " MT_LIBRARY_JOIN
 enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_LIBRARY_COLUMN,
@@ -74,6 +76,8 @@ static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
     mt_timing *timing = &row->outcome.timing;
     row->tied_count = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN);
     row->final_id = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 1);
+    row->error_limit.most = mt_sql_column_real(statement, FIRST_FINAL_COLUMN + 14);
+    row->error_limit.is_given = !isnan(row->error_limit.most);
     if (!row->final_id) return;
     timing->median_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 2);
     timing->low_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 3);
@@ -151,6 +155,13 @@ mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t cou
     return query_rows(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
                       "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
                       "WHERE " SUBJECT_FILTER "AND f.place <= ?11 " SUBJECT_ORDER ", f.place", filter, count, callback, context, err);
+}
+
+mt_status mt_query_front(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "JOIN (" MT_FRONT_OF("1") ") f ON f.subject_id = s.id JOIN measurement m ON m.id = f.id LEFT JOIN best b ON b.subject_id = s.id AND b.measurement_id = m.id "
+                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
+                      "WHERE " SUBJECT_FILTER SUBJECT_ORDER ", b.measurement_id IS NULL, m.median_ns, m.id", filter, 0, callback, context, err);
 }
 
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)

@@ -20,6 +20,8 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
 mt_status mt_query_so_far(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 /* The `count` fastest valid variants of each subject by their newest rows, the winner first, ordered like mt_query_best. Yardsticks are not among them. */
 mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err);
+/* The winner of each subject, and the variants with a smaller error than it that are faster than all others of at most their error (db/front_rows.h). */
+mt_status mt_query_front(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 typedef mt_status (*mt_query_finalist_callback)(void *context, const mt_finalist_row *row, mt_error *err);
 /* The finalists of mt_measurement_row.final_id that stand (db/store/current.h), fastest first. */
 mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err);
@@ -72,6 +74,17 @@ typedef struct mt_strike_info {
 typedef mt_status (*mt_query_strike_callback)(void *context, const mt_strike_info *row, mt_error *err);
 /* Ordered by GPU, kernel, shape, variant. Of the filter gpu, kernel, kernel_key, shape, shape_key and origin count: strikes hold for every workload. */
 mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_strike_callback callback, void *context, mt_error *err);
+
+/* Variants whose outputs had the same bits on each of the subjects of one kernel, GPU, cache state and origin that the filter admits and of which fingerprints are known. Those that lack one are in no class. */
+typedef struct mt_bits_class {
+    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *l2, *origin;
+    int64_t subjects, variants;          /* on how many they agree; how many they are */
+    const char *fastest;                 /* the one whose worst slowdown is least */
+    double worst;                        /* that: against the fastest variant with a fingerprint, a factor */
+} mt_bits_class;
+typedef mt_status (*mt_query_bits_callback)(void *context, const mt_bits_class *row, mt_error *err);
+/* Ordered by kernel and GPU, the classes with the fastest first. */
+mt_status mt_query_bits(mt_store *store, const mt_filter *filter, mt_query_bits_callback callback, void *context, mt_error *err);
 
 /* What was tuned on what: one row for each subject and toolchain, ordered as the best are. */
 typedef struct mt_tuned_info {

@@ -36,6 +36,32 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
     return st;
 }
 
+/* Bare columns beside min() come from the row that holds the minimum; group_concat keeps the order of its rows. */
+static const char bits_sql[] =
+    "WITH printed AS (SELECT s.kernel_id AS kernel, s.device_id AS device, s.regime AS regime, s.origin AS origin, s.id AS subject, m.variant_id AS variant, m.bits AS bits, "
+    "m.median_ns / min(m.median_ns) OVER (PARTITION BY s.id) AS slowdown " SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("c.measurement_id")
+    "WHERE m.outcome = 'ok' AND m.median_ns > 0 AND m.bits IS NOT NULL AND " SUBJECT_FILTER "), "
+    "whole AS (SELECT kernel, device, regime, origin, count(DISTINCT subject) AS subjects FROM printed GROUP BY kernel, device, regime, origin), "
+    "member AS (SELECT kernel, device, regime, origin, variant, group_concat(bits) AS signature, count(*) AS known, max(slowdown) AS worst "
+    "FROM (SELECT * FROM printed ORDER BY kernel, device, regime, origin, variant, subject) GROUP BY kernel, device, regime, origin, variant), "
+    "class AS (SELECT kernel, device, regime, origin, subjects, count(*) AS variants, min(worst) AS worst, variant FROM member JOIN whole USING (kernel, device, regime, origin) "
+    "WHERE known = subjects GROUP BY kernel, device, regime, origin, signature) "
+    "SELECT d.key, d.name, k.name, k.key, x.regime, x.origin, v.text, x.subjects, x.variants, x.worst FROM class x JOIN device d ON d.id = x.device JOIN kernel k ON k.id = x.kernel JOIN variant v ON v.id = x.variant "
+    "ORDER BY k.name, k.id, d.key, x.regime, x.origin, x.worst, v.text";
+
+mt_status mt_query_bits(mt_store *store, const mt_filter *filter, mt_query_bits_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    mt_sql_args rows = mt_sql_query(store, bits_sql, mt_query_values(filter).in, &st, err);
+    while (mt_sql_each(store, &rows, "read fingerprints", &st, err)) {
+        mt_bits_class row = {.subjects = sqlite3_column_int64(rows.statement, 7), .variants = sqlite3_column_int64(rows.statement, 8), .worst = sqlite3_column_double(rows.statement, 9)};
+        const char **texts[] = {&row.gpu_key, &row.gpu_name, &row.kernel, &row.kernel_key, &row.l2, &row.origin, &row.fastest};
+        for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(rows.statement, i);
+        st = callback(context, &row, err);
+    }
+    return st;
+}
+
 mt_status mt_query_is_cut_short(mt_store *store, const mt_filter *filter, bool *is_cut_short, mt_error *err)
 {
     return mt_sql_one(store, "SELECT n.state IN ('running', 'interrupted') AND coalesce(b.updated_unix_ms, 0) <= coalesce(n.ended_unix_ms, m.created_unix_ms) " SUBJECT_TABLES

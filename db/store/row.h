@@ -93,6 +93,7 @@ typedef struct mt_measurement_row {
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
     int64_t final_id;       /* winners and finalists of mt_query_fastest: the final that picked the winner, whose median and interval are then in `outcome`; 0 = none */
     mt_objective objective; /* winners only: what it was picked for */
+    mt_limit error_limit;   /* winners only: the largest error that its subject's winner may have */
     int64_t tied_count;     /* winners only: variants that it could not be told apart from, itself included */
     const char *refusal;    /* borrowed; why lookups do not hand it out. NULL: they do, or nobody asked: it is in no table */
 } mt_measurement_row;

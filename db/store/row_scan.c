@@ -32,7 +32,7 @@ typedef struct scan {
 /* Tables behind those that they refer to. Not here: code, which is checked against its hash, and current results, which are joined with their measurements only. Answers are, though only the library reads them: what it
  * leaves out is named here too. */
 static const char *const scanned[] = {"device", "kernel", "shape", "workload", "toolchain", "variant", "subject", "session", "strike", "measurement", "anchor", "final_round", "finalist",
-                                      "library_comparison", "pruned", "landmark", "metric", "best", "answer"};
+                                      "library_comparison", "pruned", "error_limit", "landmark", "metric", "best", "answer"};
 
 /* Which table's rows a column holds the numbers of: measurement_id those of measurement. */
 static const found *parent_of(const scan *s, const mt_row_column *column)

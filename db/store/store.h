@@ -36,6 +36,10 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
 /* Constraint counts of a session's space, for the report. */
 mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *subject, const char *constraint, const char *why, int64_t count, mt_error *err);
 
+/* The largest error that the subject's winner may have; not given: any. From then on mt_store_refresh_best, near-ties and finals keep to it. */
+mt_status mt_store_set_error_limit(mt_store *store, const mt_subject *subject, const mt_limit *limit, mt_error *err);
+mt_status mt_store_error_limit(mt_store *store, const mt_subject *subject, mt_limit *limit, mt_error *err);
+
 /* What a subject's variants are compared with; `role` is "default" or "baseline". NULL: there is none (any more). */
 mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err);
 
@@ -91,9 +95,9 @@ mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, cons
 /* How strictly a stored row must match the toolchain to count as known. */
 typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_NONE } mt_reuse;
 /* Calls back once per variant known for the subject, whatever its outcome: the newest row counts. `median_ns` is INFINITY unless kind is OK
- * or CENSORED (then what was seen until it was stopped). `text` is a failure's, cut to 200 characters; NULL = none.
+ * or CENSORED (then what was seen until it was stopped); norm_error NAN = not known. `text` is a failure's, cut to 200 characters; NULL = none.
  * Major: same major version of NVRTC and of the driver's CUDA, same arch. */
-typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err);
+typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, double norm_error, const char *text, mt_error *err);
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);
 
 /* `elsewhere` becomes what `subject` of `store` is called in another store; not *found where that has no row of it yet, or of no toolchain that counts by `reuse`. */

@@ -10,7 +10,7 @@
 /* The newest row of each variant: bare columns beside max() come from the row that holds the maximum (documented since SQLite 3.7.11).
  * A row that ended badly is not known any more once a strike of its variant was lifted after it: the person wants it tried again. */
 static const char known_sql[] =
-    "SELECT v.text, m.outcome, m.median_ns, max(m.id), substr(m.text, 1, 200) "
+    "SELECT v.text, m.outcome, m.median_ns, max(m.id), substr(m.text, 1, 200), m.norm_error "
     "FROM measurement m JOIN toolchain t ON t.id = m.toolchain_id JOIN variant v ON v.id = m.variant_id JOIN session n ON n.id = m.session_id "
     "WHERE m.subject_id = ?1 AND (?2 = 'any' OR ifnull(n.headers = ?8, 1)) AND CASE ?2 WHEN 'any' THEN 1 WHEN 'exact' THEN t.id = ?3 "
     "ELSE EXISTS (SELECT 1 FROM toolchain o WHERE o.id = ?3 AND o.arch = t.arch AND o.nvrtc_version / 1000 = t.nvrtc_version / 1000 "
@@ -33,11 +33,11 @@ static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_k
     const char *name = mt_sql_column(statement, 1);
     long long row = sqlite3_column_int64(statement, 3);
     if (!mt_outcome_from_name(name, &kind)) return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path, row, name);
-    if (mt_outcome_is_failure(kind)) return callback(context, mt_sql_column(statement, 0), kind, INFINITY, mt_sql_column_or_null(statement, 4), err);
+    if (mt_outcome_is_failure(kind)) return callback(context, mt_sql_column(statement, 0), kind, INFINITY, NAN, mt_sql_column_or_null(statement, 4), err);
     double median_ns = sqlite3_column_type(statement, 2) == SQLITE_FLOAT ? sqlite3_column_double(statement, 2) : NAN;
     if (!(median_ns > 0 && median_ns < INFINITY))
         return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld is %s with the median_ns \"%s\"; expected a number above 0", store->path, row, name, mt_sql_column(statement, 2));
-    return callback(context, mt_sql_column(statement, 0), kind, median_ns, NULL, err);
+    return callback(context, mt_sql_column(statement, 0), kind, median_ns, mt_sql_column_real(statement, 5), NULL, err);
 }
 
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err)

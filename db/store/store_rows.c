@@ -1,4 +1,5 @@
 /* Find-or-insert of the rows that measurements refer to, and sessions. */
+#include <math.h>
 #include <unistd.h>
 
 #include "db/store/row_scan.h"
@@ -208,5 +209,29 @@ mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, 
     if (st == MT_OK && variant) st = mt_row_mended(store, "landmark", subject_id, err);
     st = mt_tx_end(store, st, err);
 done:
+    return st;
+}
+
+mt_status mt_store_set_error_limit(mt_store *store, const mt_subject *subject, const mt_limit *limit, mt_error *err)
+{
+    static const char insert[] = "INSERT OR REPLACE INTO main.error_limit (subject_id, max_error) VALUES (?, ?)", remove[] = "DELETE FROM main.error_limit WHERE subject_id = ?", what[] = "store the limit of errors";
+    mt_status st;
+    int64_t id;
+    MT_TRY(mt_tx_begin(store, err));
+    st = mt_subject_id(store, subject, &id, err);
+    if (st == MT_OK) st = limit->is_given ? mt_sql_do(store, insert, what, MT_IN(MT_INT(id), MT_REAL(limit->most)), err) : mt_sql_do(store, remove, what, MT_IN(MT_INT(id)), err);
+    if (st == MT_OK && limit->is_given) st = mt_row_mended(store, "error_limit", id, err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}
+
+mt_status mt_store_error_limit(mt_store *store, const mt_subject *subject, mt_limit *limit, mt_error *err)
+{
+    int64_t id = 0;
+    *limit = (mt_limit){NAN, false};
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st == MT_OK && id) st = mt_sql_one(store, "SELECT max_error FROM error_limit WHERE subject_id = ?", "read the limit of errors", MT_IN(MT_INT(id)), MT_OUT(MT_TO_REAL(&limit->most)), err);
+    limit->is_given = !isnan(limit->most);
     return st;
 }

@@ -9,8 +9,8 @@ import sys
 
 from .errors import error_of
 
-OK, NOT_FOUND = 0, 3
-RECORDED, USER_CUBINS, COUNT_MISSES, PINNED = 1, 2, 4, 8
+OK, NOT_FOUND, NOT_WITHIN = 0, 3, 18
+RECORDED, USER_CUBINS, COUNT_MISSES, PINNED, ERRORS = 1, 2, 4, 8, 16
 NONE, EXACT, NEAREST, ARCHITECTURE, DEFAULT = range(5)
 TENSOR, TENSORMAP, SCALAR, STRUCT = range(4)
 IN, OUT, INOUT, SCRATCH = range(4)
@@ -29,8 +29,8 @@ class Result(ctypes.Structure):
         ("match", ctypes.c_int), ("launch_count", ctypes.c_int32), ("arg_count", ctypes.c_int32), ("validated", ctypes.c_int32), ("median_ns", ctypes.c_double),
         ("low_ns", ctypes.c_double), ("high_ns", ctypes.c_double), ("expected_slowdown", ctypes.c_double), ("slowdown_bound", ctypes.c_double),
         ("norm_error", ctypes.c_double),
-        ("variant", ctypes.c_char_p), ("kernel_key", ctypes.c_char_p), ("recorded", ctypes.c_int32), ("row_", ctypes.c_uint32), ("answers_", ctypes.c_void_p),
-        ("reason_", ctypes.c_uint32), ("unused_", ctypes.c_uint32), ("reserved_", ctypes.c_int64 * 2), ("values_", ctypes.c_int64 * MAX_VALUES)]
+        ("variant", ctypes.c_char_p), ("kernel_key", ctypes.c_char_p), ("recorded", ctypes.c_int32), ("error_shapes", ctypes.c_int32), ("answers_", ctypes.c_void_p),
+        ("row_", ctypes.c_uint32), ("reserved_", ctypes.c_uint32 * 3), ("max_error_", ctypes.c_double), ("values_", ctypes.c_int64 * MAX_VALUES)]
 
 
 class LaunchInfo(ctypes.Structure):
@@ -98,7 +98,7 @@ def _declare(lib):
     lib.tunelookup_close.restype = lib.tunelookup_release.restype = None
     for name, *arguments in (
             ("version", pointer), ("open", text, ctypes.c_uint, pointer), ("open_pinned", text, ctypes.c_uint, text, pointer), ("prepare", pointer, ctypes.POINTER(Device), text, ctypes.POINTER(text), ctypes.c_size_t, pointer),
-            ("find", pointer, pointer, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
+            ("find", pointer, pointer, pointer), ("find_within", pointer, pointer, ctypes.c_double, pointer), ("launch", pointer, ctypes.c_int, pointer), ("arg", pointer, ctypes.c_int, pointer),
             ("tensormap", pointer, ctypes.c_int, ctypes.c_int, pointer), ("member", pointer, ctypes.c_int, ctypes.c_int, pointer, pointer), ("cubin", pointer, pointer, pointer), ("symbol", pointer, ctypes.c_size_t, text), ("explain", pointer, text, ctypes.c_size_t),
             ("refresh", pointer), ("snapshot_id", pointer, text), ("flush_misses", pointer, text), ("release", pointer), ("close", pointer)):
         getattr(lib, "tunelookup_" + name).argtypes = arguments

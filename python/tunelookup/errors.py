@@ -84,6 +84,10 @@ class SnapshotError(Error, status=17):
     """A library that is pinned to one snapshot meets another one."""
 
 
+class NotWithinError(Error, status=18):
+    """No variant that may run is known to be within the limit of errors."""
+
+
 class DeviceError(Error):
     """No such device: no driver, no GPU, or a name that is not in devices.ini."""
 

@@ -158,6 +158,11 @@ class Answer:
         return self._result.norm_error
 
     @property
+    def error_shapes(self) -> int:
+        """0: norm_error is of the asked shape, or unknown. n: it is the largest on n tuned shapes; on a shape like these it is greater in one of n + 1 cases."""
+        return self._result.error_shapes
+
+    @property
     def variant(self) -> str:
         """Every knob: "ALGO=direct;CPB=8"; "" where nothing matched."""
         self._plan._calls()
@@ -243,7 +248,7 @@ class Plan:
     def __init__(self, library: Library, pointer: ctypes.c_void_p, names: Sequence[str]) -> None:
         self.library = library
         self.names = tuple(name for name in names if "=" not in name)  #: what find's values are, in order
-        self._pointer, self._find = pointer.value, library._calls()._lib.tunelookup_find
+        self._pointer, self._find, self._find_within = pointer.value, library._calls()._lib.tunelookup_find, library._calls()._lib.tunelookup_find_within
         self._values = struct.Struct(f"={len(self.names)}q")
         self._dropping = weakref.finalize(self, library._dropped.append, self._pointer)
         self._dropping.atexit = False
@@ -279,6 +284,21 @@ class Plan:
             raise self._refuse(values, problem) from None
         return Answer(self, result)
 
+    def find_within(self, values: Sequence[int], max_error: float) -> Answer:
+        """The fastest variant whose validated error is at most max_error, of a library with errors=True. NotWithinError where none is known to be; ArgumentError for a limit that is negative or NaN."""
+        result = _c.Result()
+        self._calls()
+        try:
+            status = self._find_within(self._pointer, self._values.pack(*values), max_error, ctypes.addressof(result))
+        except (struct.error, TypeError, ctypes.ArgumentError) as problem:
+            raise self._refuse(values, problem) from None
+        answer = Answer(self, result)
+        if status == _c.NOT_WITHIN:
+            raise error_of("find_within", status, answer.explain())
+        if status != _c.OK:
+            raise error_of("find_within", status, f"the limit is {max_error}, expected a number of at least 0, and a library that was opened with errors=True")
+        return answer
+
     def find_many(self, shapes: Iterable[Sequence[int]]) -> Answers:
         """The answers for many shapes: rows of values, or a two-dimensional buffer of 64-bit integers (a numpy array), which is read in place. Less than a microsecond a shape."""
         values, count = self._rows(shapes)
@@ -310,11 +330,12 @@ class Library:
     """Tuned rows of one database, or of the user's over the shipped ones. A context manager; close() comes last."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, recorded: bool = False, user_cubins: bool = False, count_misses: bool = False,
-                 pinned: bool = False, snapshot: str | None = None, library: str | None = None) -> None:
+                 pinned: bool = False, errors: bool = False, snapshot: str | None = None, library: str | None = None) -> None:
         """path: a database; None: the user's ($MSDA_TUNE_DB, ~/.local/share/msda-tune/tuning.sqlite) over those that came with the library.
         recorded: answer from rows of recorded GPUs too. user_cubins: hand out code of every file, which is then trusted like a program. count_misses: see flush_misses.
+        errors: read what Plan.find_within answers from, too.
         pinned: answer from what the files hold now, or not at all (SnapshotError), whatever is written into them later. snapshot: the same of this snapshot_id, that of another process say. library: the file of libtunelookup; usually found (docs/python.md)."""
-        flags = _c.RECORDED * recorded | _c.USER_CUBINS * user_cubins | _c.COUNT_MISSES * count_misses | _c.PINNED * pinned
+        flags = _c.RECORDED * recorded | _c.USER_CUBINS * user_cubins | _c.COUNT_MISSES * count_misses | _c.PINNED * pinned | _c.ERRORS * errors
         opened = _c.Library(None if path is None else os.fspath(path), flags, library, snapshot)
         self._open: _c.Library | None = opened
         self._lock = threading.Lock()

@@ -10,6 +10,7 @@
 #include "tests/bench/lookup_bench.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,7 +203,8 @@ static size_t name_values(const mt_shape *shape, const char *changed, char names
     return count;
 }
 
-static void time_find(const tunelookup_plan *plan, int64_t *values, size_t moved, long winners, const char *what, mt_rng *rng)
+/* max_error INFINITY: find. */
+static void time_find(const tunelookup_plan *plan, int64_t *values, size_t moved, long winners, double max_error, const char *what, mt_rng *rng)
 {
     static double ns[GROUPS];
     tunelookup_result result;
@@ -213,7 +215,8 @@ static void time_find(const tunelookup_plan *plan, int64_t *values, size_t moved
         int64_t start = mt_clock_now_ns();
         for (size_t i = 0; i < GROUP; i++) {
             values[moved] = asked[i];
-            tunelookup_find(plan, values, &result);
+            if (isinf(max_error)) tunelookup_find(plan, values, &result);
+            else tunelookup_find_within(plan, values, max_error, &result);
             hits += result.match == TUNELOOKUP_MATCH_EXACT;
         }
         ns[g] = (double)(mt_clock_now_ns() - start) / GROUP;
@@ -223,7 +226,7 @@ static void time_find(const tunelookup_plan *plan, int64_t *values, size_t moved
 }
 
 /* Shapes that no row has: each for the first time, and a few again and again. */
-static void time_untuned(const tunelookup_plan *plan, int64_t *values, size_t moved, long winners, int shapes, const char *what)
+static void time_untuned(const tunelookup_plan *plan, int64_t *values, size_t moved, long winners, int shapes, double max_error, const char *what)
 {
     enum { CALLS = 5000 };
     static double ns[CALLS];
@@ -232,12 +235,42 @@ static void time_untuned(const tunelookup_plan *plan, int64_t *values, size_t mo
     for (int i = 0; i < CALLS; i++) {
         values[moved] = winners + 1 + i % shapes;
         int64_t start = mt_clock_now_ns();
-        tunelookup_find(plan, values, &result);
+        if (isinf(max_error)) tunelookup_find(plan, values, &result);
+        else tunelookup_find_within(plan, values, max_error, &result);
         ns[i] = (double)(mt_clock_now_ns() - start);
         answers[result.match]++;
     }
     print_times(what, ns, CALLS, 1, "ns");
     printf("    %d nearest, %d default, %d none\n", answers[TUNELOOKUP_MATCH_NEAREST], answers[TUNELOOKUP_MATCH_DEFAULT], answers[TUNELOOKUP_MATCH_NONE]);
+}
+
+/* Every second shape's winner is too inexact for the limit, and another variant answers. */
+static void bench_within(const char *path, const tunelookup_device *device, const char *kernel, const char *const *list, size_t count, int64_t *values, size_t moved, long winners)
+{
+    enum { FEW = 5 };
+    double prepares[FEW];
+    mt_rng rng;
+    sqlite3 *sql = open_sql(path);
+    run(sql, "PRAGMA synchronous = OFF; BEGIN; UPDATE measurement SET norm_error = 2e-4 WHERE outcome = 'ok' AND norm_error IS NULL; "
+             "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns, norm_error) "
+             "SELECT m.subject_id, 1 + m.variant_id % (SELECT max(id) FROM variant), 1, 1, 1700000000000, 3, 'ok', 2 * m.median_ns, 1e-4 FROM measurement m WHERE m.id = m.subject_id AND m.id % 2; COMMIT");
+    sqlite3_close(sql);
+    mt_rng_seed(&rng, 1);
+    for (int i = 0; i < FEW; i++) {
+        tunelookup_db *db;
+        tunelookup_plan *plan;
+        if (tunelookup_open(path, TUNELOOKUP_ERRORS, &db) != TUNELOOKUP_OK) bench_die("open", tunelookup_detail());
+        int64_t start = mt_clock_now_ns();
+        if (tunelookup_prepare(db, device, kernel, list, count, &plan) != TUNELOOKUP_OK) bench_die("prepare", tunelookup_detail());
+        prepares[i] = (double)(mt_clock_now_ns() - start);
+        if (i == FEW - 1) {
+            print_times("prepare with errors", prepares, FEW, 1e6, "ms");
+            time_find(plan, values, moved, winners, 2.5e-4, "within, first", &rng);
+            time_find(plan, values, moved, winners, 2.5e-4, "within", &rng);
+            time_untuned(plan, values, moved, winners, 100, 2.5e-4, "within, untuned, again");
+        }
+        tunelookup_close(db);
+    }
 }
 
 static void bench(const char *path, const mt_shape *shape, long kernels, long winners)
@@ -266,13 +299,14 @@ static void bench(const char *path, const mt_shape *shape, long kernels, long wi
         if (i == REPEATS - 1) {
             print_times("open", opens, REPEATS, 1e6, "ms");
             print_times("prepare", prepares, REPEATS, 1e6, "ms");
-            time_find(plan, values, moved, winners, "find, first", &rng);
-            time_find(plan, values, moved, winners, "find", &rng);
-            time_untuned(plan, values, moved, winners, 100, "find, untuned, again");
-            time_untuned(plan, values, moved, winners, 5000, "find, untuned, first");
+            time_find(plan, values, moved, winners, INFINITY, "find, first", &rng);
+            time_find(plan, values, moved, winners, INFINITY, "find", &rng);
+            time_untuned(plan, values, moved, winners, 100, INFINITY, "find, untuned, again");
+            time_untuned(plan, values, moved, winners, 5000, INFINITY, "find, untuned, first");
         }
         tunelookup_close(db);
     }
+    bench_within(path, &device, kernel, list, count, values, moved, winners);
 }
 
 int main(int argc, char **argv)

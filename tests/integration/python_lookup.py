@@ -77,6 +77,50 @@ def check_many():
         refused(tunelookup.ArgumentError, "1 shapes", plan.find_many, [(1 << 70, 2, 3)])
 
 
+def check_within():
+    """Within bounds on the error, on each tuned shape of msda: what the rows say. On others what was measured near by."""
+    newest = ("SELECT variant.text, median_ns, norm_error, outcome FROM measurement m JOIN variant ON variant.id = m.variant_id WHERE m.subject_id = ? AND m.id = "
+              "(SELECT max(n.id) FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.outcome NOT IN ('excluded', 'not_recorded', 'compiler_killed'))")
+    rows = sqlite3.connect(f"file:{build}/share/msda-tune-shipped/tuned.sqlite?mode=ro", uri=True)
+    subjects = rows.execute("SELECT a.subject_id, a.shape_key, w.name, a.norm_error FROM answer a JOIN kernel k ON k.id = a.kernel_id JOIN device d ON d.id = a.device_id JOIN workload w ON w.id = a.workload_id "
+                            "WHERE k.name = 'msda' AND d.key LIKE 'h200|%' ORDER BY a.subject_id").fetchall()
+    wrong = {text for text, in rows.execute("SELECT DISTINCT variant.text FROM measurement m JOIN variant ON variant.id = m.variant_id WHERE m.outcome NOT IN "
+                                            "('ok', 'censored', 'excluded', 'not_recorded', 'compiler_killed', 'yardstick')")}
+    found = set()
+    with tunelookup.open(errors=True) as library:
+        for subject, key, workload, error in subjects[::7]:
+            names, values = [], []
+            for name, text in (part.split("=") for part in key.split(";")):
+                numbers = [int(number) for number in text.split(",") if number.isdigit()]
+                names += [f"{name}[{i}]" for i in range(len(numbers))] if name in ("H", "W", "START") else [name] if numbers else [f"{name}={text}"]
+                values += numbers
+            plan = library.prepare(h200, "msda", [*names, f"workload={workload}"])
+            winner = plan.find(values)
+            if winner.match is not tunelookup.Match.EXACT:  # refused: it was wrong on a shape with these strings
+                continue
+            assert math.isclose(winner.norm_error, error) and winner.error_shapes == 0
+            ok = [row for row in rows.execute(newest, (subject,)) if row[3] == "ok" and row[2] is not None and row[0] not in wrong]
+            for bound in (1e-3, error, error * 0.999, 6e-4, 3e-4, 2.1e-4, 1e-4, 0.0):
+                fits = [row[1] for row in ok if row[2] <= bound]
+                if not fits:  # of what was wrong elsewhere there may be some, or near by
+                    try:
+                        answer = plan.find_within(values, bound)
+                        assert answer.norm_error <= bound and (answer.error_shapes > 0) == (answer.match is tunelookup.Match.NEAREST)
+                    except tunelookup.NotWithinError as problem:
+                        assert "no variant that was measured for this GPU and shape has an error of at most" in str(problem), problem
+                    continue
+                answer = plan.find_within(values, bound)
+                assert answer.match is tunelookup.Match.EXACT and answer.norm_error <= bound and answer.error_shapes == 0
+                assert answer.variant == winner.variant if winner.norm_error <= bound else answer.median_ns <= min(fits) * (1 + 1e-9), (key, bound, answer, min(fits))
+                found.add(answer.variant)
+            assert plan.find_within(values, math.inf).variant == winner.variant
+            for bad in (-1.0, math.nan):
+                refused(tunelookup.ArgumentError, "expected a number of at least 0", plan.find_within, values, bad)
+    assert len(found) > 20, found
+    with tunelookup.open() as library:
+        refused(tunelookup.ArgumentError, "errors=True", library.prepare(h200, "msda", names).find_within, values, 1.0)
+
+
 class Numbers(array):
     """As numpy's arrays: a list plus one of them is their sum."""
 
@@ -237,6 +281,7 @@ with tempfile.TemporaryDirectory() as scratch:
     (folder / "user.sqlite").write_bytes((build / "share/msda-tune-shipped/tuned.sqlite").read_bytes())
     check_answers()
     check_many()
+    check_within()
     check_arrays()
     check_plans_end()
     check_refusals(folder)

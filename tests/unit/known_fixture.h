@@ -12,9 +12,10 @@ typedef struct seen {
     mt_status answer; /* what the callback returns */
 } seen;
 
-static inline mt_status see_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err)
+static inline mt_status see_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, double norm_error, const char *text, mt_error *err)
 {
     seen *all = context;
+    (void)norm_error;
     ck_assert_int_lt(all->count, 32);
     snprintf(all->variant[all->count], 64, "%s", variant);
     snprintf(all->text[all->count], 128, "%s", text ? text : "");

@@ -401,7 +401,7 @@ START_TEST(rules_know_the_schema)
         ck_assert_msg(at < count && strcmp(rules[at].name, column) == 0, "%s.%s: no rule at this place", name, column);
         at++;
     }
-    ck_assert_uint_eq(tables, 20);
+    ck_assert_uint_eq(tables, 21);
     sqlite3_finalize(rows);
     sqlite3_close(db);
     const mt_row_column *outcome = mt_row_column_find("measurement", "outcome", strlen("outcome"));

@@ -226,6 +226,23 @@ START_TEST(version_8_gets_proposers)
 }
 END_TEST
 
+/* Schema 10 has limits of errors, of which no older file has one. */
+START_TEST(version_9_gets_limits)
+{
+    char *schema = read_text(TEST_DATA_DIR "/schema_v9.sql");
+    fixture_sql(schema);
+    mt_free(schema);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 9);
+    ck_fails(open_ro(), MT_ERR_DB, "has the older schema 9");
+    ck_ok(open_rw());
+    ck_ok(fixture_check(opened, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM error_limit"), 0);
+    check_as_fresh();
+}
+END_TEST
+
 /* The list above has every outcome that there is. */
 START_TEST(every_outcome_is_migrated)
 {
@@ -237,4 +254,4 @@ START_TEST(every_outcome_is_migrated)
 }
 END_TEST
 
-FIXTURE_MAIN("schema", what_is_older_than_7_is_refused, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, every_outcome_is_migrated)
+FIXTURE_MAIN("schema", what_is_older_than_7_is_refused, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, version_9_gets_limits, every_outcome_is_migrated)

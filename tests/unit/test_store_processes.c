@@ -122,9 +122,9 @@ END_TEST
 
 /* --- kill -9 ------------------------------------------------------------------------------------------------------------------------ */
 
-static mt_status count_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err)
+static mt_status count_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, double norm_error, const char *text, mt_error *err)
 {
-    (void)variant, (void)kind, (void)median_ns, (void)text, (void)err;
+    (void)variant, (void)kind, (void)median_ns, (void)norm_error, (void)text, (void)err;
     ++*(int *)context;
     return MT_OK;
 }

@@ -37,6 +37,14 @@ typedef enum mt_outcome_kind {
         MT_OUTCOME_KIND_COUNT
 } mt_outcome_kind;
 
+/* The largest error, norm-wise, that somebody accepts. */
+typedef struct mt_limit { double most; bool is_given; } mt_limit;
+/* error NAN: it is not known, and kept by no limit. */
+static inline bool mt_limit_admits(const mt_limit *limit, double error)
+{
+    return !limit->is_given || error <= limit->most;
+}
+
 const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
 bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
 bool mt_outcome_is_timed(mt_outcome_kind kind);   /* has a time: measured, stopped as too slow, or a yardstick */
@@ -119,13 +127,14 @@ typedef enum mt_objective { MT_OBJECTIVE_TIME, MT_OBJECTIVE_ENERGY, MT_OBJECTIVE
 const char *mt_objective_name(mt_objective objective); /* "time", "energy", "edp" */
 bool mt_objective_from_name(const char *name, mt_objective *objective);
 
-enum { MT_SPEC_DIGEST_SIZE = 9, /* eight hexadecimal digits */ MT_PROPOSER_SIZE = 64 };
+enum { MT_SPEC_DIGEST_SIZE = 9, /* eight hexadecimal digits */ MT_PROPOSER_SIZE = 64, MT_BITS_SIZE = 17 /* sixteen hexadecimal digits */ };
 
 typedef struct mt_outcome {
     mt_outcome_kind kind;
     mt_guilt guilt;         /* GPU_FAULT */
     char spec_digest[MT_SPEC_DIGEST_SIZE]; /* EXCLUDED: of the kernel's expressions, whose constraints excluded it (mt_query_spec_digest); "" = not known */
     char proposed_by[MT_PROPOSER_SIZE]; /* who asked for the evaluation: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); "" = not known */
+    char bits[MT_BITS_SIZE]; /* of what was validated: fingerprint of its outputs' bits on the inputs of seed 0; "" = not known (another seed), or they vary (any_order) */
     char *text;             /* reason, rule, log, error name …; may be NULL. Owned. */
     mt_timing timing;
     mt_accuracy accuracy;

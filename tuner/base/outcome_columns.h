@@ -40,4 +40,5 @@
     X(validate_ns, "tv", I64, PLAIN, validate_ns)                                 \
     X(time_ns, "tt", I64, PLAIN, time_ns)                                         \
     X(spec_digest, "spec", CHARS, PLAIN, spec_digest)                             \
-    X(proposed_by, "by", CHARS, PLAIN, proposed_by)
+    X(proposed_by, "by", CHARS, PLAIN, proposed_by)                               \
+    X(bits, "bits", CHARS, PLAIN, bits)

@@ -98,6 +98,14 @@ static mt_status set_seconds(const parser *p, const mt_option *o, const char *te
     return MT_OK;
 }
 
+static mt_status set_limit(const parser *p, const mt_option *o, const char *text, mt_limit *field, mt_error *err)
+{
+    double value;
+    if (!mt_text_double(text, &value) || !(value >= 0)) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected a number of at least 0", p->command, o->name, text);
+    *field = (mt_limit){value, true};
+    return MT_OK;
+}
+
 /* Fields are reached through void * so that one table serves every command's struct. */
 static mt_status set(const parser *p, const mt_option *o, const char *text, mt_error *err)
 {
@@ -118,6 +126,7 @@ static mt_status set(const parser *p, const mt_option *o, const char *text, mt_e
     case MT_OPTION_COUNT: return set_whole(p, o, text, 1, field, err);
     case MT_OPTION_SEED: return set_whole(p, o, text, 0, field, err);
     case MT_OPTION_SECONDS: return set_seconds(p, o, text, field, err);
+    case MT_OPTION_LIMIT: return set_limit(p, o, text, field, err);
     }
     return MT_OK;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tuner/base/outcome.h"
 #include "tuner/base/texts.h"
 
 /* The kind says what the field at `offset` is. */
@@ -17,6 +18,7 @@ typedef enum mt_option_kind {
     MT_OPTION_COUNT,    /* int64_t, at least 1; 0 = not given */
     MT_OPTION_SEED,     /* int64_t, at least 0 */
     MT_OPTION_SECONDS,  /* double, above 0; 0 = not given */
+    MT_OPTION_LIMIT,    /* mt_limit, at least 0 */
     /* const char * as MT_OPTION_TEXT, or NULL. They name files, so that no command overwrites what it reads (output_files.h). */
     MT_OPTION_INPUT,    /* a file or folder that the command reads */
     MT_OPTION_DATABASE, /* the database that is filled, or worked on; where --db is not given, the default one. One that is only read beside it is an MT_OPTION_INPUT */

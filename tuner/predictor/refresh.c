@@ -61,12 +61,12 @@ static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_
     if (table->time_digest) mt_strbuf_addf(out, ",\"model\":%u", (unsigned)table->time_digest);
     if (table->data.loss) mt_strbuf_add(out, ",\"decide\":true");
     mt_strbuf_add(out, ",\"variants\":[");
-    for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
+    for (size_t v = 0; v < table->column_count; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
     for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
         const double *work = table->work + table->subjects[s].shape * width;
         mt_strbuf_addf(out, "%s{\"subject\":%lld,\"%s\":\"", s ? "," : "", (long long)table->subjects[s].id, table->time_digest ? "times" : "blocks");
-        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", work[v] > 0 ? work[v] : 0);
+        for (size_t v = 0; v < table->column_count; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", v < width && work[v] > 0 ? work[v] : 0);
         mt_strbuf_add(out, "\"}");
     }
     mt_strbuf_add(out, "]}");
@@ -99,11 +99,11 @@ static size_t fill_parts(const mt_predictor_table *table, const mt_predictor *pr
 {
     size_t cells = 0;
     for (size_t s = 0; s < table->subject_count; s++) p->subjects[s] = table->subjects[s].id;
-    for (size_t v = 0; v < table->variant_count; v++) p->variants[v] = (mt_portfolio_member){table->variants[v], 0};
+    for (size_t v = 0; v < table->column_count; v++) p->variants[v] = (mt_portfolio_member){table->variants[v], 0};
     for (size_t k = 0; k < predictor->member_count; k++) p->variants[predictor->members[k]].position = (int64_t)k + 1;
     for (size_t s = 0; s < table->subject_count; s++) {
-        for (size_t v = 0; v < table->variant_count; v++) {
-            const mt_predictor_cell_row *cell = &table->cells[s * table->variant_count + v];
+        for (size_t v = 0; v < table->column_count; v++) {
+            const mt_predictor_cell_row *cell = &table->cells[s * table->column_count + v];
             if (cell->measurement) p->cells[cells++] = (mt_portfolio_cell){table->subjects[s].id, table->variants[v], cell->measurement, isfinite(cell->slowdown) ? cell->slowdown : NAN};
         }
     }
@@ -114,15 +114,15 @@ static mt_status store(mt_store *to, const mt_predictor_table *table, const mt_p
 {
     mt_status st = MT_OK;
     char *json = rule_json(table, predictor);
-    parts p = {mt_alloc(table->subject_count + 1, sizeof *p.subjects), mt_alloc(table->variant_count + 1, sizeof *p.variants),
-               mt_alloc(table->subject_count * table->variant_count + 1, sizeof *p.cells)};
+    parts p = {mt_alloc(table->subject_count + 1, sizeof *p.subjects), mt_alloc(table->column_count + 1, sizeof *p.variants),
+               mt_alloc(table->subject_count * table->column_count + 1, sizeof *p.cells)};
     if (!json || !p.subjects || !p.variants || !p.cells) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory"));
     const mt_predictor_score *score = &predictor->score;
     mt_portfolio portfolio = {
         .row = {.is_asked = is_asked, .is_exact = predictor->is_exact, .max_count = (int64_t)options->max, .unserved_count = (int64_t)predictor->unserved, .held_out_count = (int64_t)score->count,
                 .within = options->within, .worst = exp2(predictor->worst), .held_out_mean = score->count ? exp2(score->mean) : NAN, .held_out_worst = score->count ? exp2(score->worst) : NAN,
                 .rule_json = json},
-        .subjects = p.subjects, .subject_count = table->subject_count, .variants = p.variants, .variant_count = table->variant_count, .cells = p.cells};
+        .subjects = p.subjects, .subject_count = table->subject_count, .variants = p.variants, .variant_count = table->column_count, .cells = p.cells};
     portfolio.cell_count = fill_parts(table, predictor, &p);
     st = mt_store_portfolio(to, &table->group, &portfolio, err);
 done:

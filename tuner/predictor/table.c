@@ -187,18 +187,79 @@ done:
 static size_t column_of(const mt_predictor_table *table, int64_t variant)
 {
     size_t at = 0;
-    while (at < table->variant_count && table->variants[at] != variant) at++;
+    while (at < table->column_count && table->variants[at] != variant) at++;
     return at;
+}
+
+/* ---- fronts of time and error ---- */
+
+typedef struct front_score { int64_t variant; size_t count; } front_score; /* on how many subjects' fronts it is */
+
+/* By subject, the fastest first. */
+static int by_time(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->subject != y->subject) return x->subject < y->subject ? -1 : 1;
+    if (x->time.median_ns != y->time.median_ns) return x->time.median_ns < y->time.median_ns ? -1 : 1;
+    if (x->time.norm_error != y->time.norm_error) return x->time.norm_error < y->time.norm_error ? -1 : 1;
+    return (x->time.variant > y->time.variant) - (x->time.variant < y->time.variant);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const front_score *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return (x->variant > y->variant) - (x->variant < y->variant);
+}
+
+/* Those that are OK and whose error is known, in `list`, as by_time wants them; returns how many are on their subject's front, and puts those in front. */
+static size_t keep_fronts(entry *list, size_t count)
+{
+    size_t kept = 0;
+    double least = INFINITY;
+    if (count) qsort(list, count, sizeof *list, by_time);
+    for (size_t i = 0, subject = SIZE_MAX; i < count; i++) {
+        if (list[i].subject != subject) least = INFINITY;
+        subject = list[i].subject;
+        if (!(list[i].time.norm_error < least)) continue;
+        least = list[i].time.norm_error;
+        list[kept++] = list[i];
+    }
+    if (kept) qsort(list, kept, sizeof *list, by_variant);
+    return kept;
+}
+
+/* What is on a front gets a column behind those that may be chosen, as far as there is room; what is on many fronts comes first. */
+static mt_status add_fronts(const loading *l, mt_error *err)
+{
+    mt_predictor_table *table = l->table;
+    entry *list = mt_alloc(l->entry_count + 1, sizeof *list);
+    front_score *scores = mt_alloc(l->entry_count + 1, sizeof *scores);
+    size_t count = 0, score_count = 0;
+    table->column_count = table->variant_count;
+    for (size_t i = 0; list && i < l->entry_count; i++)
+        if (l->entries[i].time.kind == MT_OUTCOME_OK && l->entries[i].time.median_ns > 0 && !isnan(l->entries[i].time.norm_error)) list[count++] = l->entries[i];
+    if (list && scores) count = keep_fronts(list, count);
+    for (size_t i = 0; list && scores && i < count; i++) {
+        if (i == 0 || list[i].time.variant != list[i - 1].time.variant) scores[score_count++].variant = list[i].time.variant;
+        scores[score_count - 1].count++;
+    }
+    if (score_count) qsort(scores, score_count, sizeof *scores, by_count);
+    for (size_t i = 0; i < score_count && table->column_count < MT_RULE_VARIANTS; i++)
+        if (column_of(table, scores[i].variant) == table->column_count) table->variants[table->column_count++] = scores[i].variant;
+    mt_status st = list && scores ? MT_OK : mt_no_memory("portfolio", err);
+    MT_FREE_EACH(list, scores);
+    return st;
 }
 
 static void fill_cells(loading *l)
 {
     mt_predictor_table *table = l->table;
-    for (size_t i = 0; i < table->subject_count * table->variant_count; i++) table->cells[i].slowdown = NAN;
+    for (size_t i = 0; i < table->subject_count * table->column_count; i++) table->cells[i].slowdown = NAN;
     for (size_t i = 0, column = 0; i < l->entry_count; i++) {
         const entry *e = &l->entries[i];
         if (i == 0 || e->time.variant != l->entries[i - 1].time.variant) column = column_of(table, e->time.variant);
-        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_predictor_cell_row){e->time.measurement, slowdown_of(table, e)};
+        if (column < table->column_count) table->cells[e->subject * table->column_count + column] = (mt_predictor_cell_row){e->time.measurement, slowdown_of(table, e)};
     }
 }
 
@@ -218,7 +279,7 @@ static void fill_data(mt_predictor_table *table, double *slowdown, double *of_de
     for (size_t s = 0; s < table->subject_count; s++) {
         const mt_predictor_subject *subject = &table->subjects[s];
         of_default[subject->shape] = mt_rule_worse(of_default[subject->shape], subject->default_slowdown);
-        for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = mt_rule_worse(slowdown[subject->shape * width + v], table->cells[s * width + v].slowdown);
+        for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = mt_rule_worse(slowdown[subject->shape * width + v], table->cells[s * table->column_count + v].slowdown);
     }
     for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = log2_of(slowdown[i]);
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2_of(of_default[i]);
@@ -230,8 +291,9 @@ static mt_status find_blocks(mt_store *store, mt_predictor_table *table, mt_erro
     size_t width = table->variant_count;
     for (size_t i = 0; i < table->subject_count * width; i++) {
         double blocks;
-        if (!isfinite(table->cells[i].slowdown)) continue;
-        mt_status st = mt_query_blocks(store, table->cells[i].measurement, &blocks, err);
+        const mt_predictor_cell_row *cell = &table->cells[i / width * table->column_count + i % width];
+        if (!isfinite(cell->slowdown)) continue;
+        mt_status st = mt_query_blocks(store, cell->measurement, &blocks, err);
         if (st != MT_OK) return st;
         if (blocks > 0) table->work[table->subjects[i / width].shape * width + i % width] = blocks;
     }
@@ -327,7 +389,8 @@ mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *gro
     if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
     MT_TRY(load_model(&l, err));
     MT_TRY(choose_columns(&l, within, err));
-    table->cells = mt_alloc(table->subject_count * table->variant_count + 1, sizeof *table->cells);
+    MT_TRY(add_fronts(&l, err));
+    table->cells = mt_alloc(table->subject_count * table->column_count + 1, sizeof *table->cells);
     if (!table->cells) MT_LEAVE(mt_no_memory("portfolio", err));
     fill_cells(&l);
     MT_TRY(make_data(table, err));

@@ -22,8 +22,9 @@ typedef struct mt_predictor_table {
     mt_predictor_subject *subjects;     /* those of one shape need not be neighbours */
     char *shape_keys[MT_RULE_SHAPES], *shape_names[MT_RULE_SHAPES];
     int64_t shape_ids[MT_RULE_SHAPES];
-    int64_t variants[MT_RULE_VARIANTS];
-    mt_predictor_cell_row *cells;       /* [subject_count][variant_count] */
+    int64_t variants[MT_RULE_VARIANTS]; /* [variant_count] that may be chosen, then, up to column_count, others that are on a subject's front of time and error: for lookups within a limit of errors */
+    size_t column_count;
+    mt_predictor_cell_row *cells;       /* [subject_count][column_count] */
     size_t left_out;                 /* tuned shapes beyond MT_RULE_SHAPES */
     size_t misfits;                  /* subjects whose shape has other values than the kernel's expressions name: damaged, or of a stranger */
     char misfit[256];                /* why the first of them is left out */

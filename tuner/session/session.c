@@ -194,8 +194,10 @@ static mt_status judge(const mt_session *session, mt_error *err)
     bool is_part = session->params->shard.count > 1 && result->subjects > 0; /* that nothing of a part passes, or that it is empty, says nothing of the whole */
     if (result->with_winner || result->known_elsewhere || result->interrupted || is_part || session->params->takes) return MT_OK;
     if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
+    const mt_limit *limit = session->params->error_limit;
+    const char *others = limit && limit->is_given ? ", the others have larger errors than --max-error, or were yardsticks or stopped as too slow" : ", the others were yardsticks or stopped as too slow";
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed%s", session->params->spec->name, (long long)session->failed, (long long)session->evaluated,
-                   session->failed < session->evaluated ? ", the others were yardsticks or stopped as too slow" : "");
+                   session->failed < session->evaluated ? others : "");
 }
 
 static void tell_how_to_resume(const mt_session *session, mt_status status, mt_error *err)

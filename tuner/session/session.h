@@ -24,6 +24,7 @@ typedef struct mt_subject_summary {
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK; the interval is NAN where it is not known */
     mt_objective objective, wanted;                /* what the best was picked by, and was to be: TIME instead, where energy could not be measured */
     mt_energy energy;                              /* of the best, when it was measured */
+    mt_limit error_limit;                          /* the largest error that the best may have */
     size_t tied;                                   /* others that the best could not be told apart from */
     const char *best;                              /* canonical text, NULL when nothing */
     size_t shared;                                 /* of the known ones: from params->shared alone */
@@ -104,6 +105,7 @@ typedef struct mt_session_params {
     bool both_l2;             /* then what passed is measured in the other one too */
     mt_reuse reuse;
     mt_objective objective;        /* what the winner is picked by among the finalists; the search goes by time */
+    const mt_limit *error_limit;   /* the largest error that a winner may have, and that counts in the search; not given: any. NULL = as the database has it for each subject */
     bool objective_given;          /* on the command line: then it is an error when energy can't be measured, else a warning, and time decides */
     bool no_race;                  /* time every variant to the end; rows of stopped ones do not count as known */
     const char *command;           /* for the session row */

@@ -106,6 +106,7 @@ typedef struct mt_known {
     size_t index;
     mt_outcome_kind kind;
     double median_ns; /* INFINITY unless kind is OK or CENSORED */
+    double norm_error; /* NAN = not known */
     char *text;       /* a failure's, cut; NULL = none */
 } mt_known;
 
@@ -174,7 +175,8 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
 mt_status mt_session_open_rows(mt_session *session, mt_error *err);
 /* `failed`: the session ends with an error of its own. */
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err);
-mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_error *err);
+/* *limit: the largest error that the subject's winner may have. */
+mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_limit *limit, mt_error *err);
 mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
 /* The points that the winner is compared with, for reports. NULL = there is none. */
 mt_status mt_session_store_comparison_points(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);

@@ -23,7 +23,7 @@ static bool find_index(const struct loading *loading, const char *variant, size_
     return mt_space_find(loading->space, &point, index);
 }
 
-static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err)
+static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, double norm_error, const char *text, mt_error *err)
 {
     struct loading *loading = context;
     mt_history *history = loading->history;
@@ -34,7 +34,7 @@ static mt_status on_known(void *context, const char *variant, mt_outcome_kind ki
     if (loading->is_shared && mt_index_map_get(&loading->seen, index, NULL)) return MT_OK; /* one's own row counts */
     mt_known *added = MT_APPEND(history->known, history->known_count, history->known_capacity);
     if (!added) return mt_no_memory("known variants", err);
-    *added = (mt_known){index, kind, median_ns, mt_strdup(text)};
+    *added = (mt_known){index, kind, median_ns, norm_error, mt_strdup(text)};
     return added->text || !text ? MT_OK : mt_no_memory("known variants", err);
 }
 

@@ -22,7 +22,7 @@ static mt_status tell(mt_run *run, const mt_known *known, mt_error *err)
 {
     if (!mt_index_map_put(&run->seen, known->index, LEARNT)) return mt_no_memory("session", err);
     run->untold--;
-    return mt_search_tell(run->search, known->index, mt_outcome_may_win(known->kind) ? known->median_ns : INFINITY, err);
+    return mt_search_tell(run->search, known->index, mt_run_cost(run, known->kind, known->median_ns, known->norm_error), err);
 }
 
 static mt_status tell_rest(mt_run *run, mt_error *err)

@@ -242,7 +242,7 @@ static mt_status workload_row(const mt_session *session, const mt_session_target
     return name->failed || key->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
 }
 
-mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_error *err)
+mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_limit *limit, mt_error *err)
 {
     const mt_session_target *target = job->target;
     int64_t before = mt_clock_now_ns();
@@ -260,6 +260,8 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job
     mt_shape_row workload = {mt_strbuf_text(&name), mt_strbuf_text(&key)};
     if (st == MT_OK) st = mt_store_shape(session->store, session->kernel, &shape, &subject->shape, err);
     if (st == MT_OK) st = mt_store_workload(session->store, session->kernel, &workload, &subject->workload, err);
+    if (st == MT_OK && session->params->error_limit) st = mt_store_set_error_limit(session->store, subject, session->params->error_limit, err);
+    if (st == MT_OK) st = mt_store_error_limit(session->store, subject, limit, err);
     mt_strbuf_free(&name);
     mt_strbuf_free(&key);
     session->times.database_ns += mt_clock_now_ns() - before;

@@ -68,7 +68,7 @@ typedef struct mt_run {
     mt_run_trial *running[MT_DEVICES_MAX];
     size_t followed;           /* of job->points */
     int64_t stored;            /* evaluations of this session */
-    double best_ns;            /* of what was seen until now */
+    double best_ns;            /* of what was seen until now and is within summary->error_limit */
     uint32_t best_batch;       /* launches per sample of it; 0 = not known */
     char *best;
     char *shared_best;         /* the text of summary->shared_best */
@@ -104,6 +104,8 @@ void mt_idle_begin(const mt_run *run, const mt_run_trial *trial);
 
 /* ---- session_trials.c ---- */
 
+/* What the search is told of a result: INFINITY where it can't be the best, however fast it is. */
+double mt_run_cost(const mt_run *run, mt_outcome_kind kind, double median_ns, double norm_error);
 /* Counts and shows what the database knows already. */
 mt_status mt_run_count_known(mt_run *run, mt_error *err);
 /* Hands a point that was not seen to the evaluator, or refuses it as quarantined. `by`: who asked for it, a static text. */

@@ -303,7 +303,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
     MT_TRY(evaluator->ops->begin(evaluator, run->job->number, run->space, run->job->target->workload, run->job->l2, err));
-    MT_TRY(mt_session_subject_rows(session, run->job, &run->subject, err));
+    MT_TRY(mt_session_subject_rows(session, run->job, &run->subject, &run->summary->error_limit, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
     if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(choose_strategy(run, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));

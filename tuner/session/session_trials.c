@@ -34,13 +34,25 @@ static void note_yardstick(mt_run *run, size_t index, const mt_outcome *outcome)
     summary->yardsticks[i].median_ns = fmin(summary->yardsticks[i].median_ns, outcome->timing.median_ns);
 }
 
+double mt_run_cost(const mt_run *run, mt_outcome_kind kind, double median_ns, double norm_error)
+{
+    const mt_limit *limit = &run->summary->error_limit;
+    bool is_unknown = kind == MT_OUTCOME_CENSORED && isnan(norm_error); /* it was stopped early, and its row may be without figures */
+    return mt_outcome_may_win(kind) && (is_unknown || mt_limit_admits(limit, norm_error)) ? median_ns : INFINITY;
+}
+
+static double error_of(const mt_outcome *outcome)
+{
+    return outcome->accuracy.output[0] ? outcome->accuracy.norm_error : NAN;
+}
+
 static mt_status note_best(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
     if (outcome->kind != MT_OUTCOME_OK) return MT_OK;
     double median_ns = outcome->timing.median_ns;
     if (index == run->default_index) run->summary->default_ns = median_ns;
     if (index == run->baseline_index) run->summary->baseline_ns = median_ns;
-    if (!(median_ns < run->best_ns)) return MT_OK;
+    if (!(median_ns < run->best_ns) || !mt_limit_admits(&run->summary->error_limit, error_of(outcome))) return MT_OK;
     char *text = mt_strdup(variant), *path = event ? mt_strdup(event->cubin_path) : NULL;
     if (!text || (event && event->cubin_path && !path)) {
         mt_free(text);
@@ -88,7 +100,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
     bool known = event == NULL, is_run = mt_outcome_is_run(outcome->kind), failed = mt_outcome_is_failure(outcome->kind);
-    double time_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was stopped early: too low if anything, and never the best */
+    double time_ns = mt_run_cost(run, outcome->kind, outcome->timing.median_ns, error_of(outcome)); /* of one that was stopped early: too low if anything, and never the best */
     mt_status st = note_best(run, index, variant, outcome, event, err);
     note_yardstick(run, index, outcome);
     if (st == MT_OK) st = note_point(run, index, outcome, err);
@@ -111,7 +123,7 @@ static void note_shared(mt_run *run, const mt_known *known, char *variant)
     mt_subject_summary *summary = run->summary;
     summary->shared++;
     summary->shared_path = mt_store_path(run->session->params->shared);
-    if (known->kind != MT_OUTCOME_OK || !(known->median_ns < summary->shared_ns)) {
+    if (known->kind != MT_OUTCOME_OK || !(mt_run_cost(run, known->kind, known->median_ns, known->norm_error) < summary->shared_ns)) {
         mt_free(variant);
         return;
     }
@@ -127,6 +139,8 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err)
     for (size_t i = 0; i < run->history.known_count && st == MT_OK; i++) {
         const mt_known *known = &run->history.known[i];
         mt_outcome outcome = {.kind = known->kind, .text = known->text, .timing.median_ns = known->median_ns};
+        outcome.accuracy.norm_error = known->norm_error;
+        if (!isnan(known->norm_error)) outcome.accuracy.output[0] = '?'; /* which one is not asked for */
         char *variant = mt_run_variant_text(run, known->index);
         if (!variant) return mt_no_memory("session", err);
         st = mt_run_note_known(run, i, err);

@@ -92,8 +92,8 @@ static const char header_sql[] =
     "CASE WHEN json_valid(k.spec_json) THEN json(k.spec_json) END, h.name, h.key, w.name, w.key, s.regime, "
     "t.nvrtc_version, t.driver_version, t.arch, m.created_unix_ms, "
     "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'default'), "
-    "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'baseline') "
-    "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
+    "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'baseline'), "
+    "(SELECT l.max_error FROM error_limit l WHERE l.subject_id = s.id) FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = CASE WHEN ?2 THEN (SELECT measurement_id FROM best WHERE subject_id = s.id) "
     "ELSE (SELECT m.id FROM current_result c " MT_JOIN_CURRENT(MT_TELLING) "WHERE c.subject_id = s.id ORDER BY m.created_unix_ms DESC, m.id DESC LIMIT 1) END "
     "JOIN toolchain t ON t.id = m.toolchain_id WHERE s.id = ?1";
@@ -144,6 +144,7 @@ static void add_header(mt_strbuf *json, sqlite3_stmt *statement, const char *spe
     mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld", (long long)sqlite3_column_int64(statement, 14));
     if (mt_sql_column_or_null(statement, 15)) add_text(json, ",\"default\":", statement, 15);
     if (mt_sql_column_or_null(statement, 16)) add_text(json, ",\"baseline\":", statement, 16);
+    if (mt_sql_column_or_null(statement, 17)) mt_strbuf_addf(json, ",\"max_error\":%.17g", sqlite3_column_double(statement, 17));
 }
 
 mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording_header wishes, mt_recording_context *line1, mt_strbuf *json, mt_error *err)

@@ -4,18 +4,23 @@
 #include <string.h>
 
 #include "db/exchange/recording/recording_internal.h"
+#include "db/front_rows.h"
 #include "db/store/current.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-/* The winner, what it was compared with in its final, the default and the baseline, and the portfolio's candidates. */
+/* The subjects of a shape's other workloads too. */
+#define OF_SHAPE "(SELECT o.id FROM subject s JOIN subject o ON o.device_id = s.device_id AND o.shape_id = s.shape_id AND o.regime = s.regime AND o.origin = s.origin WHERE s.id = ?1)"
+
+/* The winner, what it was compared with in its final, the default and the baseline, the portfolio's candidates, and the front of time and error. */
 static const char answers_sql[] =
     MT_WITH_GOOD("?1") "SELECT v.text FROM variant v WHERE EXISTS (SELECT 1 FROM best WHERE subject_id = ?1) AND v.id IN ("
     "SELECT m.variant_id FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ?1 "
     "UNION SELECT g.variant_id FROM " MT_STANDING "WHERE f.final_id = ?2 "
     "UNION SELECT variant_id FROM landmark WHERE subject_id = ?1 "
-    "UNION SELECT p.variant_id FROM portfolio_shape s JOIN portfolio_variant p ON p.portfolio_id = s.portfolio_id WHERE s.subject_id = ?1) ORDER BY v.text";
+    "UNION SELECT p.variant_id FROM portfolio_shape s JOIN portfolio_variant p ON p.portfolio_id = s.portfolio_id WHERE s.subject_id = ?1 "
+    "UNION SELECT variant_id FROM (" MT_FRONT_OF("subject_id IN " OF_SHAPE) ")) ORDER BY v.text";
 
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
 {

@@ -43,7 +43,7 @@ typedef struct import_state {
 static const char header_sql[] =
     "SELECT " JSON("format") JSON("version") JSON("gpu.key") JSON("gpu.name") JSON_OBJECT("gpu.facts") JSON("kernel.name") JSON("kernel.key")
     JSON_OBJECT("kernel.spec") JSON("shape.name") JSON("shape.key") JSON("workload.name") JSON("workload.key") JSON("regime")
-    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") JSON_MEMBER("final") "0";
+    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") JSON_MEMBER("final") JSON("max_error") "0";
 
 static mt_status check_format(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
@@ -191,6 +191,15 @@ static mt_status read_comparison_point(import_state *import, sqlite3_stmt *state
     return MT_OK;
 }
 
+/* Of a file whose winner has been picked within it. */
+static mt_status read_error_limit(import_state *import, sqlite3_stmt *statement, int column, mt_error *err)
+{
+    const mt_row_value none = {.type = MT_ROW_VALUE_NULL};
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL || optional(import, statement, column, "\"max_error\"", MT_ROW_error_limit_max_error, none).type == MT_ROW_VALUE_NULL) return MT_OK;
+    const mt_limit limit = {sqlite3_column_double(statement, column), true};
+    return mt_store_set_error_limit(import->from.store, &import->subject, &limit, err);
+}
+
 static mt_status read_header(import_state *import, const char *line, mt_error *err)
 {
     mt_status st;
@@ -203,6 +212,7 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     import->recorded_unix_ms = optional_integer(import, statement, 16, "\"recorded_unix_ms\"", MT_ROW_session_started_unix_ms);
     MT_TRY(read_comparison_point(import, statement, 17, "default", err));
     MT_TRY(read_comparison_point(import, statement, 18, "baseline", err));
+    MT_TRY(read_error_limit(import, statement, 21, err));
     const char *final;
     if (mt_line_object(&import->from, statement, 19, "\"final\"", &final, err) != MT_OK) {
         leave_out(import, reason_of(import, err));

@@ -57,9 +57,12 @@ static const char to_9[] =
     "PRIMARY KEY (subject_id, variant_id)) WITHOUT ROWID; "
     "INSERT INTO current_result " MT_CURRENT_OF("") "; PRAGMA user_version = 9;";
 
+/* Which error a subject's winner may have at most; fingerprints of outputs, which older rows lack. */
+static const char to_10[] = "ALTER TABLE measurement ADD COLUMN bits TEXT; CREATE TABLE error_limit (subject_id INTEGER PRIMARY KEY REFERENCES subject (id), max_error REAL NOT NULL); PRAGMA user_version = 10;";
+
 /* Steps lead from one version to the next and end with PRAGMA user_version; an empty file becomes the newest schema at once. */
 enum { OLDEST = 7 };
-static const char *const steps[MT_SCHEMA_VERSION - OLDEST] = {to_8, to_9};
+static const char *const steps[MT_SCHEMA_VERSION - OLDEST] = {to_8, to_9, to_10};
 
 static mt_status read_number(sqlite3 *db, const char *path, const char *sql, int64_t *value, mt_error *err)
 {

@@ -11,6 +11,11 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048 --json
 mt lookup --db t.sqlite --gpu h100 --shape small
 mt lookup --db t.sqlite --gpu a100 --shape small
+note "within a limit of errors"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error 1
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error 1e-9
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error -1
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --max-error nan
 note "a shape by its values, as tune takes them: from the database's kernel or from a search space"
 mt lookup --db t.sqlite --gpu recorded:h100 --shape " N = 1024; " --json
 mt lookup --db t.sqlite --gpu recorded:h100 --space "$data/cli/demo.ini" --shape "N=65536" --json

@@ -9,6 +9,7 @@
 typedef struct lookup_values {
     const char *gpu, *kernel, *shape, *workload, *space, *db;
     mt_texts set;
+    mt_limit max_error;
     bool json;
 } lookup_values;
 
@@ -19,6 +20,7 @@ static const mt_option options[] = {
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database or of --space, or one by its values:\n\"N=1;M=8;H=92,46;dtype=f16\""},
     {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the variant that does best on the workload\nwhere it does worst"},
+    {"max-error", 0, MT_OPTION_LIMIT, FIELD(max_error), "E", "the fastest variant whose validated error is at most E\n(tunelookup_find_within)"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "take the shape from this search space"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "only this database; default: the user's over the shipped ones"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text"},
@@ -36,12 +38,22 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 
-static tunelookup_status find(const mt_lookup_query *asked, tunelookup_db *db, tunelookup_result *result)
+/* That nothing is within the limit is an answer: the result says so. */
+static tunelookup_status find(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, tunelookup_result *result)
 {
     tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_plan *plan = NULL;
     tunelookup_status status = tunelookup_prepare(db, &device, asked->kernel, (const char *const *)asked->names, asked->name_count, &plan);
-    return status == TUNELOOKUP_OK ? tunelookup_find(plan, asked->numbers, result) : status;
+    if (status != TUNELOOKUP_OK) return status;
+    if (!values->max_error.is_given) return tunelookup_find(plan, asked->numbers, result);
+    status = tunelookup_find_within(plan, asked->numbers, values->max_error.most, result);
+    return status == TUNELOOKUP_ERR_NOT_WITHIN ? TUNELOOKUP_OK : status;
+}
+
+/* Nothing is run here, so the user's cubins do no harm. */
+static unsigned flags_of(const lookup_values *values, bool is_recorded)
+{
+    return TUNELOOKUP_USER_CUBINS | (is_recorded ? TUNELOOKUP_RECORDED : 0) | (values->max_error.is_given ? TUNELOOKUP_ERRORS : 0);
 }
 
 /* Whether recorded rows have an answer, where the others have none. */
@@ -49,8 +61,8 @@ static bool recorded_rows_answer(const lookup_values *values, const mt_lookup_qu
 {
     tunelookup_db *db = NULL;
     tunelookup_result result;
-    tunelookup_status status = tunelookup_open(values->db, TUNELOOKUP_USER_CUBINS | TUNELOOKUP_RECORDED, &db);
-    if (status == TUNELOOKUP_OK) status = find(asked, db, &result);
+    tunelookup_status status = tunelookup_open(values->db, flags_of(values, true), &db);
+    if (status == TUNELOOKUP_OK) status = find(values, asked, db, &result);
     bool do_answer = status == TUNELOOKUP_OK && result.match != TUNELOOKUP_MATCH_NONE;
     tunelookup_close(db);
     return do_answer;
@@ -61,7 +73,7 @@ static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, 
     tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_result result;
     char gpu[MT_KEY_GPU_SIZE];
-    tunelookup_status status = find(asked, db, &result);
+    tunelookup_status status = find(values, asked, db, &result);
     if (status == TUNELOOKUP_ERR_UNKNOWN_KERNEL && asked->space && !values->kernel)
         return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing was tuned with the source of %s as it is now (%s); --kernel %.*s asks for any state of it", asked->space, asked->kernel,
                        (int)strcspn(asked->kernel, "@"), asked->kernel);
@@ -70,7 +82,7 @@ static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, 
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
     if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
     bool has_recorded = !asked->is_recorded && recorded_rows_answer(values, asked);
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no known variant may run on this GPU with this shape%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no %s on this GPU with this shape%s%.*s%s", values->max_error.is_given ? "variant is known to be within --max-error" : "known variant may run", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
         has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }
 
@@ -86,8 +98,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     tunelookup_close(db);
     db = NULL;
     MT_TRY(mt_lookup_query_make(&question, &asked, err));
-    unsigned flags = TUNELOOKUP_USER_CUBINS | (asked.is_recorded ? TUNELOOKUP_RECORDED : 0); /* nothing is run here, so the user's cubins do no harm */
-    status = tunelookup_open(values->db, flags, &db);
+    status = tunelookup_open(values->db, flags_of(values, asked.is_recorded), &db);
     st = status == TUNELOOKUP_OK ? ask(values, &asked, db, err) : fail(status, err);
 done:
     tunelookup_close(db);

@@ -9,6 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/commands/bits_table.h"
 #include "tuner/cli/commands/quarantine_table.h"
 #include "tuner/cli/lookup/report_answers.h"
 #include "tuner/cli/measure/ablation.h"
@@ -24,7 +25,7 @@ typedef struct show_values {
     const char *db, *variant, *kernel_key, *space;
     int64_t top;
     int sort;
-    bool json, verbose, sessions, failures, quarantine, ablation;
+    bool json, verbose, front, bits, sessions, failures, quarantine, ablation;
 } show_values;
 
 #define FIELD(name) offsetof(show_values, name)
@@ -34,6 +35,8 @@ static const mt_option options[] = {
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
+    {"front", 0, MT_OPTION_FLAG, FIELD(front), NULL, "the best of each, and behind it the variants with smaller errors that\nare the fastest of at most their error"},
+    {"bits", 0, MT_OPTION_FLAG, FIELD(bits), NULL, "which variants computed the same bits on all of the shapes listed: how\nmany, and the one with the least worst-case slowdown"},
     {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: by shape (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
@@ -264,6 +267,7 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     fill_filter(values, &box);
     if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
+    if (values->front) return mt_query_front(store, &box.filter, add_best, l, err);
     if (values->top) return mt_query_fastest(store, &box.filter, values->top, add_best, l, err);
     return mt_query_best(store, &box.filter, add_best, l, err);
 }
@@ -321,13 +325,13 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
 /* One list at a time. */
 static mt_status check(const show_values *values, mt_error *err)
 {
-    const struct { const char *name; bool is_given; } lists[] = {{"sessions", values->sessions}, {"failures", values->failures}, {"quarantine", values->quarantine}, {"ablation", values->ablation}, {"top", values->top > 0}};
+    const struct { const char *name; bool is_given; } lists[] = {{"sessions", values->sessions}, {"failures", values->failures}, {"quarantine", values->quarantine}, {"ablation", values->ablation}, {"top", values->top > 0}, {"front", values->front}, {"bits", values->bits}};
     const char *list = NULL;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (list && lists[i].is_given) return MT_FAIL(err, MT_ERR_USAGE, "show: --%s and --%s are two lists; expected one of them", list, lists[i].name);
         if (lists[i].is_given) list = lists[i].name;
     }
-    if (values->ablation && values->json) return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation prints text only; expected no --json");
+    if ((values->ablation || values->bits) && values->json) return MT_FAIL(err, MT_ERR_USAGE, "show: --%s prints text only; expected no --json", list);
     if (values->sort && list && !values->top) return MT_FAIL(err, MT_ERR_USAGE, "show: --sort is for the best and for --top; --%s keeps its order", list);
     if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
     return MT_OK;
@@ -345,7 +349,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_report_answers_begin(store, &l.answers);
     l.wants_json = values->json;
     l.is_verbose = values->verbose;
-    l.is_top = values->top > 0;
+    l.is_top = values->top > 0 || values->front;
     if (values->ablation) {
         mt_filter_box box;
         size_t bases = 0;
@@ -354,6 +358,12 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &l.sources, &bases, err));
         mt_sources_hint(&l.sources, stdout);
         if (!bases) st = mt_database_nothing(store, &box.filter, err);
+        goto done;
+    }
+    if (values->bits) {
+        mt_filter_box box;
+        fill_filter(values, &box);
+        st = mt_bits_print(store, &box.filter, err);
         goto done;
     }
     if (values->quarantine) {

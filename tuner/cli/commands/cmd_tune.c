@@ -36,6 +36,7 @@ typedef struct tune_values {
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
     int l2, reuse, guard, objective;
+    mt_limit max_error;
     int64_t graph_below_us;
     const char *events, *shard, *known, *around, *variants, *space_key, *plan, *watch;
     bool quick, no_cache, no_race, verbose, progress, diagnose, resume, until_flat;
@@ -59,6 +60,7 @@ static const mt_option options[] = {
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
     {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not (default: the file's,\nelse cold); cold,warm: search by the file's state, and measure what\npassed in the other one too"},
     {"objective", 0, MT_OPTION_CHOICE, FIELD(objective), "time|energy|edp", "what the winner is picked by among the finalists: time, energy, or\nenergy × time (default: the file's); the search goes by time"},
+    {"max-error", 0, MT_OPTION_LIMIT, FIELD(max_error), "E", "only variants whose error (norm-wise) is at most E may win; others are\nmeasured and stored. Holds for the shape until it is tuned again"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
@@ -471,7 +473,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = chosen_strategy(t),
         .is_quick = is_quick(v), .budget = v->budget, .budget_given = v->budget > 0, .until_flat = ends_flat(t) && !is_quick(v), .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .l2 = chosen_l2(t), .both_l2 = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
-        .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
+        .error_limit = &v->max_error, .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
     if (v->around) st = mt_fixed_points_around(&params, t->evaluator, v->around, &points, err);
     if (v->variants) st = mt_fixed_points_listed(&params, v->variants, &points, err);
     if (st != MT_OK) goto done;

@@ -165,6 +165,7 @@ static void add_answer(mt_strbuf *out, const tunelookup_result *result)
     mt_strbuf_add_number(out, "low_us", result->low_ns / 1e3);
     mt_strbuf_add_number(out, "high_us", result->high_ns / 1e3);
     mt_strbuf_add_number(out, "norm_error", result->norm_error);
+    mt_strbuf_addf(out, ",\"error_shapes\":%d", (int)result->error_shapes);
     mt_strbuf_add_number(out, "expected_slowdown", result->expected_slowdown);
     mt_strbuf_add_number(out, "slowdown_bound", result->slowdown_bound);
     mt_strbuf_add(out, ",\"launches\":[");

@@ -28,6 +28,7 @@ static char *notes_of(const mt_measurement_row *row)
         mt_print_energy(row->outcome.energy.run_uj, row->outcome.energy.error_uj, energy, sizeof energy);
         mt_strbuf_addf(&notes, "  (by %s: %s)", mt_objective_name(row->objective), energy);
     }
+    if (row->error_limit.is_given) mt_strbuf_addf(&notes, "  (of those with an error of at most %.3g)", row->error_limit.most);
     if (row->tied_count > 1) mt_strbuf_addf(&notes, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     if (row->refusal) mt_strbuf_add(&notes, "  (refused by lookups)");
     if (row->is_programmatic) mt_strbuf_add(&notes, "  (programmatic launch)");

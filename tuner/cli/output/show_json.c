@@ -191,6 +191,7 @@ mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, const
     tied t = {out, row->outcome.timing.samples > 0};
     add_fields(out, row, terms, space_key);
     mt_strbuf_add_member(out, "objective", mt_objective_name(row->objective));
+    if (row->error_limit.is_given) mt_strbuf_add_number(out, "max_error", row->error_limit.most);
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
     if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, &t, err));

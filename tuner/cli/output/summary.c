@@ -192,6 +192,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     mt_color_print(out, MT_COLOR_GOOD, mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
     fprintf(out, "\n");
     print_variant(out, space, summary->best, is_verbose);
+    if (summary->error_limit.is_given) fprintf(out, "              picked among the variants with an error of at most %.3g\n", summary->error_limit.most);
     print_energy(out, summary);
     if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
@@ -219,7 +220,7 @@ static void print_algorithms(FILE *out, const mt_space *space, const mt_subject_
         mt_strbuf_free(&line);
     }
     mt_free(usual);
-    if (has_faster && summary->objective == MT_OBJECTIVE_TIME) fprintf(out, "              (tied within the interval; the final decided)\n");
+    if (has_faster && summary->objective == MT_OBJECTIVE_TIME && !summary->error_limit.is_given) fprintf(out, "              (tied within the interval; the final decided)\n");
 }
 
 /* What --known has is no row of this database: its time is of another session, perhaps of another board. */

@@ -113,6 +113,8 @@ mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error
     mt_print_program(&tool);
     const char *db = mt_strbuf_text(&option), *program = mt_strbuf_text(&tool);
     if (winners) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, %s show%s lists them", path, winners, program, db);
+    else if (counts[MT_OUTCOME_OK])
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no winner: tune --max-error asked for smaller errors than its %lld validated results have", path, (long long)counts[MT_OUTCOME_OK]);
     else if (rows)
         st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; %s show --failures%s tells how the %lld evaluations ended", path, program, db, (long long)rows);
     else st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; %s --gpu auto --space FILE%s fills it%s", path, program, db, mt_strbuf_text(&shipped));
