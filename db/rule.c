@@ -275,17 +275,20 @@ static double said(const mt_rule *rule, const mt_rule_search *search, size_t sha
     return isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
 }
 
-/* The weighted mean of what the heard shapes say. NAN where none of them has a time of it. */
-static double predict(const mt_rule *rule, const mt_rule_search *search, size_t variant)
+/* The weighted mean of what the heard shapes say, of each of the wanted variants (NULL: of all). NAN where none of them has a time of it. */
+static void predict(const mt_rule *rule, const mt_rule_search *search, const bool *wanted, double means[MT_RULE_VARIANTS])
 {
-    double sum = 0;
-    bool has_time = false;
+    bool has_time[MT_RULE_VARIANTS] = {false};
+    for (size_t v = 0; v < rule->variant_count; v++) means[v] = 0;
     for (size_t k = 0; k < search->heard_count; k++) {
         size_t i = search->heard[k];
-        has_time = has_time || isfinite(cell_or_cost(rule, search, i, variant));
-        sum += search->weight[i] * said(rule, search, i, variant);
+        for (size_t v = 0; v < rule->variant_count; v++) {
+            if (wanted && !wanted[v]) continue;
+            has_time[v] = has_time[v] || isfinite(cell_or_cost(rule, search, i, v));
+            means[v] += search->weight[i] * said(rule, search, i, v);
+        }
     }
-    return has_time ? sum / search->total : NAN;
+    for (size_t v = 0; v < rule->variant_count; v++) means[v] = has_time[v] ? means[v] / search->total : NAN;
 }
 
 /* ---- what one of the shape's texts rules out ---- */
@@ -334,16 +337,9 @@ bool mt_rule_default_fails(const mt_rule *rule, const double *shape)
 
 static void predict_all(const mt_rule *rule, mt_rule_search *search)
 {
-    bool has_time[MT_RULE_VARIANTS] = {false};
-    double sums[MT_RULE_VARIANTS] = {0};
-    for (size_t k = 0; k < search->heard_count; k++) {
-        size_t i = search->heard[k];
-        for (size_t v = 0; v < rule->variant_count; v++) {
-            has_time[v] = has_time[v] || isfinite(cell_or_cost(rule, search, i, v));
-            sums[v] += search->weight[i] * said(rule, search, i, v);
-        }
-    }
-    for (size_t v = 0; v < rule->variant_count; v++) search->predicted[v] = has_time[v] && rule->is_usable[v] && !search->is_refused[v] ? sums[v] / search->total : NAN;
+    predict(rule, search, NULL, search->predicted);
+    for (size_t v = 0; v < rule->variant_count; v++)
+        if (!rule->is_usable[v] || search->is_refused[v]) search->predicted[v] = NAN;
     search->is_predicted = true;
 }
 
@@ -391,6 +387,7 @@ static void choose_by_costs(const mt_rule *rule, mt_rule_search *search)
 
 void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search *search)
 {
+    double means[MT_RULE_VARIANTS];
     if (!search->is_list_made) mt_rule_list(rule, search);
     for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = search->is_listed[v] ? costs[v] : NAN;
     if (rule->costs_decide) {
@@ -398,8 +395,9 @@ void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search 
         return;
     }
     for (size_t k = 0; k < search->heard_count; k++) search->usual[search->heard[k]] = usual_growth(rule, search, search->heard[k]);
+    predict(rule, search, search->is_listed, means);
     for (size_t v = 0; v < rule->variant_count; v++)
-        if (search->is_listed[v]) search->predicted[v] = predict(rule, search, v);
+        if (search->is_listed[v]) search->predicted[v] = means[v];
 }
 
 static size_t nearest_with(const mt_rule *rule, const mt_rule_search *search, size_t variant)

@@ -182,6 +182,12 @@ done:
 
 /* ---- the variant ---- */
 
+/* The bits of what a run has not written: each run has its own. */
+static void add_poison(mt_dtype dtype, mt_strbuf *out)
+{
+    mt_strbuf_addf(out, "run ? %lluull : %lluull", (unsigned long long)mt_verify_poison_bits(dtype, 1), (unsigned long long)mt_verify_poison_bits(dtype, 0));
+}
+
 /* What every run begins with. */
 static mt_status add_reset(const mt_cpu_job *job, size_t i, mt_strbuf *out, mt_error *err)
 {
@@ -190,9 +196,13 @@ static mt_status add_reset(const mt_cpu_job *job, size_t i, mt_strbuf *out, mt_e
         add_load(job, i, out);
         return add_constant(job, i, out, err);
     }
-    if (job->spec->args[i].zero_before_each) mt_strbuf_addf(out, "memset(a%zu, 0, %lluull);\n", i, (unsigned long long)tensor->bytes);
-    else mt_strbuf_addf(out, "mt_cpu::repeat_bits(a%zu, %lluull, %zu, run ? %lluull : %lluull);\n", i, (unsigned long long)tensor->elements, mt_dtype_bytes(tensor->dtype),
-                        (unsigned long long)mt_verify_poison_bits(tensor->dtype, 1), (unsigned long long)mt_verify_poison_bits(tensor->dtype, 0));
+    if (job->spec->args[i].zero_before_each) {
+        mt_strbuf_addf(out, "memset(a%zu, 0, %lluull);\n", i, (unsigned long long)tensor->bytes);
+        return MT_OK;
+    }
+    mt_strbuf_addf(out, "mt_cpu::repeat_bits(a%zu, %lluull, %zu, ", i, (unsigned long long)tensor->elements, mt_dtype_bytes(tensor->dtype));
+    add_poison(tensor->dtype, out);
+    mt_strbuf_add(out, ");\n");
     return MT_OK;
 }
 
@@ -206,8 +216,9 @@ static void add_comparison(const mt_cpu_job *job, size_t i, mt_strbuf *out)
     if (job->spec->reference_is_default && is_float) mt_strbuf_addf(out, "if (run == 0) mt_cpu_widen(a%zu, %lluull, %d, expected.data()), mt_cpu::store(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", i, count, (int)tensor->dtype, i);
     else if (job->spec->reference_is_default) mt_strbuf_addf(out, "if (run == 0) mt_cpu::store(a%zu, expected.size(), \"" MT_CPU_EXPECTED "\");\n", i, i);
     mt_strbuf_addf(out, "mt_cpu::load(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", i);
-    mt_strbuf_addf(out, "mt_cpu_compare(a%zu, expected.data(), %lluull, %d, %zu, run ? %lluull : %lluull, run ? \"" MT_CPU_COMPARED "\" : \"" MT_CPU_COMPARED "\");\n}\n", i, count, (int)tensor->dtype, mt_dtype_bytes(tensor->dtype),
-                   (unsigned long long)mt_verify_poison_bits(tensor->dtype, 1), (unsigned long long)mt_verify_poison_bits(tensor->dtype, 0), i, 1, i, 0);
+    mt_strbuf_addf(out, "mt_cpu_compare(a%zu, expected.data(), %lluull, %d, %zu, ", i, count, (int)tensor->dtype, mt_dtype_bytes(tensor->dtype));
+    add_poison(tensor->dtype, out);
+    mt_strbuf_addf(out, ", run ? \"" MT_CPU_COMPARED "\" : \"" MT_CPU_COMPARED "\");\n}\n", i, 1, i, 0);
 }
 
 mt_status mt_cpu_program_variant(const mt_cpu_job *job, mt_strbuf *out, mt_error *err)
