@@ -13,11 +13,20 @@ static const char *const tables[] = { "measurement", "subject", "shape", "best",
 enum { MEASUREMENT, SUBJECT, SHAPE, BEST, FINALIST, OWN, SESSION = OWN, VARIANT, WORKLOAD, TOOLCHAIN, DEVICE, FINAL, TABLES };
 _Static_assert((int)TABLES == (int)MT_LOOKUP_BACKING_TABLES, "a statement each");
 
+/* Of files of older schemas, which lack columns that may be empty. */
+static bool has_column(const mt_lookup_loader *loader, const char *table, const mt_row_column *column)
+{
+    return column->is_required || sqlite3_table_column_metadata(loader->db, "main", table, column->name, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
 static size_t add_columns(mt_lookup_loader *loader, char *sql, size_t size, int table)
 {
     size_t used = 0, *count = &loader->backing.rules[table].count;
     const mt_row_column *columns = loader->backing.rules[table].columns = mt_row_columns(tables[table], count);
-    for (size_t i = 0; i < *count; i++) used += (size_t)snprintf(sql + used, size - used, "%s %s.%s", i ? "," : "", tables[table], columns[i].name);
+    for (size_t i = 0; i < *count; i++) {
+        if (has_column(loader, tables[table], &columns[i])) used += (size_t)snprintf(sql + used, size - used, "%s %s.%s", i ? "," : "", tables[table], columns[i].name);
+        else used += (size_t)snprintf(sql + used, size - used, "%s NULL", i ? "," : "");
+    }
     return used;
 }
 
