@@ -108,10 +108,10 @@ static mt_status add_standard(mt_texts *arguments, const mt_options *options, mt
     return mt_texts_add(arguments, standard, err);
 }
 
-/* How everything is made: CUDA's code reads the same bytes as several types, and its signed numbers wrap. */
+/* How everything is made: CUDA's code reads the same bytes as several types, and its signed numbers wrap. Lines are all that is asked of debug information, and the rest of it would take as long as the code. */
 static mt_status add_code_options(const mt_cpu_builder *self, mt_texts *arguments, mt_error *err)
 {
-    static const char *const words[] = {"-O1", "-g", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-omit-frame-pointer", "-ffp-contract=fast", "-fno-pie"};
+    static const char *const words[] = {"-O1", "-g1", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-omit-frame-pointer", "-ffp-contract=fast", "-fno-pie"};
     mt_status st = add_all(arguments, words, sizeof words / sizeof *words, err);
     return st == MT_OK && self->has_sanitizer ? mt_texts_add(arguments, sanitizer, err) : st;
 }

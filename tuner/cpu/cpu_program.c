@@ -212,13 +212,13 @@ static void add_comparison(const mt_cpu_job *job, size_t i, mt_strbuf *out)
     bool is_float = mt_dtype_is_float(tensor->dtype);
     unsigned long long count = tensor->elements;
     size_t expected = is_float ? 8 : mt_dtype_bytes(tensor->dtype);
-    mt_strbuf_addf(out, "{\nstd::vector<char> expected(%lluull);\n", count * expected);
-    if (job->spec->reference_is_default && is_float) mt_strbuf_addf(out, "if (run == 0) mt_cpu_widen(a%zu, %lluull, %d, expected.data()), mt_cpu::store(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", i, count, (int)tensor->dtype, i);
-    else if (job->spec->reference_is_default) mt_strbuf_addf(out, "if (run == 0) mt_cpu::store(a%zu, expected.size(), \"" MT_CPU_EXPECTED "\");\n", i, i);
-    mt_strbuf_addf(out, "mt_cpu::load(expected.data(), expected.size(), \"" MT_CPU_EXPECTED "\");\n", i);
-    mt_strbuf_addf(out, "mt_cpu_compare(a%zu, expected.data(), %lluull, %d, %zu, ", i, count, (int)tensor->dtype, mt_dtype_bytes(tensor->dtype));
+    mt_strbuf_addf(out, "{\nconst size_t bytes = %lluull;\nchar *expected = new char[bytes];\n", count * expected);
+    if (job->spec->reference_is_default && is_float) mt_strbuf_addf(out, "if (run == 0) mt_cpu_widen(a%zu, %lluull, %d, expected), mt_cpu::store(expected, bytes, \"" MT_CPU_EXPECTED "\");\n", i, count, (int)tensor->dtype, i);
+    else if (job->spec->reference_is_default) mt_strbuf_addf(out, "if (run == 0) mt_cpu::store(a%zu, bytes, \"" MT_CPU_EXPECTED "\");\n", i, i);
+    mt_strbuf_addf(out, "mt_cpu::load(expected, bytes, \"" MT_CPU_EXPECTED "\");\n", i);
+    mt_strbuf_addf(out, "mt_cpu_compare(a%zu, expected, %lluull, %d, %zu, ", i, count, (int)tensor->dtype, mt_dtype_bytes(tensor->dtype));
     add_poison(tensor->dtype, out);
-    mt_strbuf_addf(out, ", run ? \"" MT_CPU_COMPARED "\" : \"" MT_CPU_COMPARED "\");\n}\n", i, 1, i, 0);
+    mt_strbuf_addf(out, ", run ? \"" MT_CPU_COMPARED "\" : \"" MT_CPU_COMPARED "\");\ndelete[] expected;\n}\n", i, 1, i, 0);
 }
 
 mt_status mt_cpu_program_variant(const mt_cpu_job *job, mt_strbuf *out, mt_error *err)

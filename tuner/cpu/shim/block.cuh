@@ -1,14 +1,14 @@
 // A block of threads on one processor: each thread is a fiber, which runs until it waits for others or ends. One block runs after the other, always in the same order, so that the same source does the same every time.
+// It is compiled with every source, so its headers are the small ones: most of the library's containers take longer to read than all of this.
 #pragma once
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
+#include <initializer_list>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -46,7 +46,7 @@ constexpr int warpSize = 32;
 
 namespace mt_cpu {
 
-enum { STACK_BYTES = 256 << 10, SHARED_BYTES = 256 << 10, WARP = 32, VALUE_BYTES = 32 };
+enum { STACK_BYTES = 256 << 10, SHARED_BYTES = 256 << 10, MOST_THREADS = 1024, WARP = 32, VALUE_BYTES = 32 };
 #if MT_CPU_ASAN
 enum { GAP_BYTES = 8 << 20 }; // on both sides of a buffer, which nobody may touch: what lies that far off is still known to be the buffer's
 #else
@@ -71,21 +71,30 @@ struct fiber {
     int vote;
 };
 struct buffer {
+    buffer *next;
     const char *name;
-    const char *data;
+    char *data;
     size_t bytes, element_bytes;
+    bool is_shared; // declared as __shared__
+};
+struct argument {
+    void *data;
+    size_t bytes;   // of a struct; else 0
+    size_t element; // least bytes of what the parameter points to; 0: anything
+    argument(void *data, size_t bytes = 0, size_t element = 0) : data(data), bytes(bytes), element(element) {}
 };
 
-inline std::deque<fiber> fibers; // which stay where they are: a context points into itself
-inline size_t live, current;
+inline fiber fibers[MOST_THREADS]; // which stay where they are: a context points into itself
+inline size_t made, live, current;
 inline void *scheduler_jump[5];
 inline const void *scheduler_bottom;
 inline size_t scheduler_size;
-inline std::function<void()> body;
-inline unsigned char values[1024 / WARP][WARP][VALUE_BYTES]; // that lanes show each other
+inline void (*body)();     // calls the kernel, as one thread
+inline void (*function)(); // which is this, of another type,
+inline const argument *arguments; // with these
+inline unsigned char values[MOST_THREADS / WARP][WARP][VALUE_BYTES]; // that lanes show each other
 inline int votes[3];                                          // of the last block-wide barrier: how many, all, any
-inline std::vector<buffer> buffers;
-inline std::vector<std::pair<char *, size_t>> shared_arrays;
+inline buffer *buffers; // the last first
 inline char *const dynamic_shared = (char *)mmap(nullptr, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 inline size_t dynamic_bytes;
 inline const char *kernel = ""; // that runs; "" = none
@@ -271,14 +280,12 @@ inline bool release()
 inline void make_fibers(size_t count)
 {
     live = count;
-    while (fibers.size() < count) {
+    for (; made < count; made++) {
         char *memory = (char *)mmap(nullptr, STACK_BYTES + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (memory == MAP_FAILED) finish("failed", "no memory for %zu threads", count);
         mprotect(memory, 4096, PROT_NONE); // a stack that is too small is told as such
-        fibers.emplace_back();
-        fiber &one = fibers.back();
+        fiber &one = fibers[made];
         one.stack = memory + 4096;
-        one.has_begun = false;
         getcontext(&one.context);
         one.context.uc_stack.ss_sp = one.stack;
         one.context.uc_stack.ss_size = STACK_BYTES;
@@ -291,7 +298,8 @@ inline void make_fibers(size_t count)
 inline void spoil_shared()
 {
     memset(dynamic_shared, 0xff, dynamic_bytes);
-    for (const auto &one : shared_arrays) memset(one.first, 0xff, one.second);
+    for (const buffer *one = buffers; one; one = one->next)
+        if (one->is_shared) memset(one->data, 0xff, one->bytes);
 }
 
 inline void run_block()
@@ -341,17 +349,10 @@ inline void begin_run(int run)
     threads_run = 0;
 }
 
-struct argument {
-    void *data;
-    size_t bytes;   // of a struct; else 0
-    size_t element; // least bytes of what the parameter points to; 0: anything
-    argument(void *data, size_t bytes = 0, size_t element = 0) : data(data), bytes(bytes), element(element) {}
-};
-
 // A kernel with its arguments by their addresses, as the driver takes them.
-template <typename... A, size_t... I> void call(void (*function)(A...), argument *arguments, std::index_sequence<I...>)
+template <typename... A, size_t... I> void call(void (*typed)(A...), std::index_sequence<I...>)
 {
-    function(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I].data...);
+    typed(*(std::remove_cv_t<std::remove_reference_t<A>> *)arguments[I].data...);
 }
 
 // Bytes of a number that the parameter points to; 0: it points to something else, or is no pointer.
@@ -362,24 +363,25 @@ template <typename A> constexpr size_t pointed()
     else return 0;
 }
 
-template <typename... A> void launch(const char *name, void (*function)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::vector<argument> arguments)
+template <typename... A> void launch(const char *name, void (*typed)(A...), dim3 grid, dim3 block, size_t shared, unsigned repeat, std::initializer_list<argument> list)
 {
-    const size_t sizes[] = {sizeof(std::remove_reference_t<A>)..., 0};
-    if (arguments.size() != sizeof...(A)) finish("failed", "%s takes %zu arguments, and its launch lists %zu", name, sizeof...(A), arguments.size());
-    for (size_t i = 0; i < arguments.size(); i++)
+    const size_t sizes[] = {sizeof(std::remove_reference_t<A>)..., 0}, elements[] = {pointed<std::remove_cv_t<std::remove_reference_t<A>>>()..., 0};
+    if (list.size() != sizeof...(A)) finish("failed", "%s takes %zu arguments, and its launch lists %zu", name, sizeof...(A), list.size());
+    arguments = list.begin();
+    for (size_t i = 0; i < list.size(); i++) {
         if (arguments[i].bytes && arguments[i].bytes != sizes[i]) finish("failed", "%s: parameter %zu has %zu bytes, and its struct %zu", name, i + 1, sizes[i], arguments[i].bytes);
-    const size_t elements[] = {pointed<std::remove_cv_t<std::remove_reference_t<A>>>()..., 0};
-    for (size_t i = 0; i < arguments.size(); i++)
         if (elements[i] && elements[i] < arguments[i].element)
             finish("failed", "%s writes numbers of %zu bytes through parameter %zu, whose type was read as double *: expected double *, or the type's own name in the declaration, as in float *", name, elements[i], i + 1);
-    body = [&] { call(function, arguments.data(), std::index_sequence_for<A...>()); };
+    }
+    function = (void (*)())typed;
+    body = [] { call((void (*)(A...))function, std::index_sequence_for<A...>()); };
     for (unsigned i = 0; i < repeat; i++) run_grid(name, grid, block, shared);
 }
 
 // ---- arguments ----
 
 // Of zeros.
-inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes)
+inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes, bool is_shared = false)
 {
     void *memory = mmap(nullptr, bytes + 1 + 2 * GAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) finish("failed", "no memory for %s, %zu bytes", name, bytes);
@@ -388,7 +390,7 @@ inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes)
     __asan_poison_memory_region(memory, GAP_BYTES);
     __asan_poison_memory_region(data + bytes, GAP_BYTES);
 #endif
-    buffers.push_back({name, data, bytes, element_bytes});
+    buffers = new buffer{buffers, name, data, bytes, element_bytes, is_shared};
     return data;
 }
 
@@ -396,9 +398,8 @@ inline char *add_buffer(const char *name, size_t bytes, size_t element_bytes)
 template <typename DECLARED> DECLARED *shared(const char *name, size_t element_bytes)
 {
     static DECLARED *const memory = [&] {
-        char *data = add_buffer(name, sizeof(DECLARED), element_bytes);
+        char *data = add_buffer(name, sizeof(DECLARED), element_bytes, true);
         memset(data, 0xff, sizeof(DECLARED));
-        shared_arrays.emplace_back(data, sizeof(DECLARED));
         return (DECLARED *)data;
     }();
     return memory;
@@ -420,9 +421,10 @@ inline void store(const void *data, size_t bytes, const char *path)
 // Whether the kernels left their input as it was.
 inline void expect_unchanged(const char *name, const char *data, size_t bytes, const char *path)
 {
-    std::vector<char> before(bytes + 1);
-    load(before.data(), bytes, path);
-    if (memcmp(before.data(), data, bytes) != 0) finish("wrote_input", "%s is an input, and was written", name);
+    char *before = new char[bytes];
+    load(before, bytes, path);
+    if (memcmp(before, data, bytes) != 0) finish("wrote_input", "%s is an input, and was written", name);
+    delete[] before;
 }
 
 // Whether the reference wrote every element, which began with these bits.
@@ -448,7 +450,8 @@ inline void on_error()
     bool is_access = strcmp(__asan_get_report_description(), "signal") != 0 && strcmp(__asan_get_report_description(), "stack-overflow") != 0;
     if (*kernel) add_thread(who, sizeof who, threadIdx);
     size_t nearest = GAP_BYTES;
-    for (const buffer &one : buffers) {
+    for (const buffer *at = buffers; at; at = at->next) {
+        const buffer &one = *at;
         size_t distance = address < one.data ? one.data - address : address >= one.data + one.bytes ? address - (one.data + one.bytes) : 0;
         if (distance > nearest) continue;
         nearest = distance;
