@@ -253,7 +253,7 @@ for (const width of [390, 768, 1280, 2560]) {
     assert.ok(hidden <= 1, `${hidden} pixels of the table are hidden`);
     assert.equal(last, false, 'what one side lacks is folded');
     await drawAll(view.page);
-    assert.deepEqual(await chartFaults(view.page), []);
+    assert.deepEqual(await view.page.evaluate(chartFaults), []);
     for (const colorScheme of ['light', 'dark']) {
       await view.page.emulateMedia({ colorScheme });
       assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);

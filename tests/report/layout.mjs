@@ -7,7 +7,7 @@ import { harness, toAllShapes } from './harness.mjs';
 import { contrast, focus, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
-const { files, open, test, quiet, run } = await harness(words);
+const { files, open, look, test, quiet, run } = await harness(words);
 const WIDTHS = [390, 768, 1280, 2560];
 
 // Cells of the first row that one has to scroll to.
@@ -20,7 +20,14 @@ test('no page is larger than 10 MB', async () => {
   for (const file of Object.values(files)) assert.ok(statSync(file).size <= 10e6, `${file}: ${statSync(file).size} bytes`);
 });
 
-// The first screen, both themes.
+// Tables under headings that one has to scroll sideways to read, and the sections that have such tables.
+function underHeadings() {
+  const boxes = [...document.querySelectorAll('.group .t')];
+  for (const box of document.querySelectorAll('main > section, .group, .group .t')) Object.assign(box, { open: true }).style.contentVisibility = 'visible';
+  return { cut: boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`), sections: [...new Set(boxes.map((box) => box.closest('section').id))] };
+}
+
+// The first screen, both themes; then what lies below it.
 for (const name of Object.keys(files)) {
   for (const width of WIDTHS) {
     test(`${name}, ${width} pixels`, async () => {
@@ -32,6 +39,9 @@ for (const name of Object.keys(files)) {
         assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);
         await view.page.screenshot({ path: path.join(folder, `${name}-${width}-${colorScheme}.png`) });
       }
+      const { cut, sections } = await view.page.evaluate(underHeadings);
+      assert.deepEqual(cut, []);
+      for (const id of ['best', 'summary', ...(name === 'msda' ? ['lookup'] : [])]) assert.ok(sections.includes(id), id);
       quiet(view);
       await view.close();
     });
@@ -108,22 +118,6 @@ test('every link to a section fits its highlight', async () => {
   await view.close();
 });
 
-for (const name of Object.keys(files)) {
-  for (const width of WIDTHS) {
-    test(`tables under headings are read without scrolling sideways: ${name}, ${width} pixels`, async () => {
-      const view = await open(name, { width });
-      const { cut, sections } = await view.page.evaluate(() => {
-        const boxes = [...document.querySelectorAll('.group .t')];
-        for (const box of document.querySelectorAll('main > section, .group, .group .t')) Object.assign(box, { open: true }).style.contentVisibility = 'visible';
-        return { cut: boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`), sections: [...new Set(boxes.map((box) => box.closest('section').id))] };
-      });
-      assert.deepEqual(cut, []);
-      for (const id of ['best', 'summary', ...(name === 'msda' ? ['lookup'] : [])]) assert.ok(sections.includes(id), id);
-      await view.close();
-    });
-  }
-}
-
 // Words of a section's notes, and how the column, the figure or the entry begins that they are about.
 const EXPLAINED = {
   best: [['±', '± '], ['× as fast', '× as fast'], ['Throttled', 'throttled'], ['Tied', 'tied'], ['The error', 'Error'], ['Launches', 'Launches'], ['floor', 'Floor']],
@@ -133,7 +127,7 @@ const EXPLAINED = {
 test('what is shown is explained, and nothing else', async () => {
   const seen = new Set();
   for (const name of Object.keys(files)) {
-    const view = await open(name);
+    const view = await look(name);
     for (const [id, list] of Object.entries(EXPLAINED)) {
       const notes = (await view.page.locator(`#${id} > p`).allTextContents()).join(' ');
       const shown = await view.page.locator(`#${id} :is(th, dt, td[data-h="Remark"])`).allTextContents();
@@ -143,13 +137,12 @@ test('what is shown is explained, and nothing else', async () => {
         seen.add(`${words}: ${isShown}`);
       }
     }
-    await view.close();
   }
   for (const words of ['× as fast', 'Tied', 'The error', 'Launches', 'floor', 'Stopped', 'Not run']) assert.ok(seen.has(`${words}: true`) && seen.has(`${words}: false`), `some pages need "${words}", and others do not`);
 });
 
 test('a filter finds the GPU that a heading tells', async () => {
-  const view = await open('msda');
+  const view = await look('msda');
   const groups = await view.page.locator('#best .group').evaluateAll((all) => all.map((group) => ({ title: group.querySelector('h3').textContent, rows: group.querySelectorAll('tbody tr').length })));
   const gpus = [...new Set(groups.map(({ title }) => title.split(' · ')[1]))];
   assert.ok(gpus.length > 1, gpus.join());
@@ -158,11 +151,11 @@ test('a filter finds the GPU that a heading tells', async () => {
     const left = await view.page.locator('#best tbody tr:not([hidden])').count();
     assert.equal(left, groups.filter(({ title }) => title.includes(gpu)).reduce((sum, { rows }) => sum + rows, 0), gpu);
   }
-  await view.close();
+  await view.page.locator('#best input[type=search]').fill('');
 });
 
 test('in order: the GPU with most shapes first, numbers in names as numbers; heads tell which way a ratio counts', async () => {
-  const view = await open('msda');
+  const view = await look('msda');
   const groups = await view.page.locator('#best .group').evaluateAll((all) => all.filter((group) => !/older|not today/.test(group.querySelector('h3').textContent))
     .map((group) => ({ gpu: group.querySelector('h3').textContent.split(' · ')[1], shapes: [...group.querySelectorAll('td[data-s]')].map((cell) => cell.textContent), heads: group.querySelector('thead').textContent })));
   const sizes = new Map();
@@ -174,11 +167,10 @@ test('in order: the GPU with most shapes first, numbers in names as numbers; hea
   assert.ok(squares.length > 3);
   assert.deepEqual(squares, [...squares].sort((a, b) => a - b));
   assert.match(gemm.heads, /as fast as default/);
-  await view.close();
 });
 
 test('knobs that matter: sorted, of the winner\'s algorithm', async () => {
-  const view = await open('one');
+  const view = await look('one');
   await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => ['importance', 'pairs'].includes(figure.dataset.chart)));
   const { names, explained, chosen, winner } = await view.page.evaluate(() => {
     const viewOf = (name) => window.report.views.find((v) => v.figure.dataset.chart === name);
@@ -191,7 +183,6 @@ test('knobs that matter: sorted, of the winner\'s algorithm', async () => {
   assert.deepEqual(names.filter((name) => !has.includes(name) || name === 'ALGO'), []);
   assert.deepEqual(explained, [...explained].sort((a, b) => b - a));
   assert.deepEqual(chosen, names.slice(0, 2));
-  await view.close();
 });
 
 test('sorting, filtering, copying', async () => {
@@ -213,21 +204,19 @@ test('sorting, filtering, copying', async () => {
 });
 
 test('the portfolio in one picture: the part of the tuned shapes that its best member, and the default, serve how well', async () => {
-  const view = await open('msda');
+  const view = await look('msda');
   await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'lookup'));
   const lines = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'lookup').plots[0].chart.getOption().series.map(({ name, data }) => ({ name, data })));
   assert.deepEqual(lines.map(({ name }) => name), ['best member', 'default']);
   for (const { name, data } of lines) assert.ok(data.length > 20 && data.at(-1)[0] === 100 && data.every(([, slowdown], n) => n === 0 || slowdown >= data[n - 1][1]), name);
-  await view.close();
 });
 
 test('charts tell subjects apart', async () => {
-  const view = await open('msda');
+  const view = await look('msda');
   await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.dataset.chart === 'summary'));
   const labels = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'summary').plots[0].chart.getOption().yAxis[0].data);
   assert.ok(labels.length > 20);
   assert.deepEqual(labels.filter((label, n) => labels.indexOf(label) !== n), []);
-  await view.close();
 });
 
 // What a screen reader is told, by the browser's own account; narrow pages keep the roles of a table.

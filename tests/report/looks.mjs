@@ -83,71 +83,73 @@ export function layout() {
   return [...new Set(bad)].slice(0, 12);
 }
 
-// What charts draw, as corners in their pictures: texts with their contrast to what is behind them, marks of points, and lines as their pieces. What a grid draws behind all else is no line.
-function drawn() {
-  const { line: grid, card } = window.report.theme();
-  const { ratio } = window.contrastTools();
-  const pictures = [];
-  for (const { figure, plots, isLive } of window.report.views) {
-    for (const { chart } of isLive ? plots : []) {
-      const cells = []; // what texts may lie in
-      const picture = { chart: figure.dataset.chart, width: chart.getWidth(), height: chart.getHeight(), texts: [], marks: [] };
-      for (const shape of chart.getZr().storage.getDisplayList()) {
-        const { text, stroke, opacity } = shape.style ?? {};
-        if (shape.ignore || shape.invisible || opacity === 0) continue;
-        const place = (points) => points.map(([x, y]) => shape.transformCoordToGlobal(x, y));
-        const corners = ({ x, y, width, height }) => place([[x, y], [x + width, y], [x + width, y + height], [x, y + height]]);
-        if (shape.type === 'rect' && /^(#|rgb\()|,1\)$/.test(shape.style.fill)) cells.push({ fill: shape.style.fill, corners: corners(shape.getBoundingRect()) });
-        if (shape.type === 'tspan' && text) {
-          const { x: left, y: top, width, height } = shape.getBoundingRect();
-          const size = Number(shape.style.font.match(/([\d.]+)px/)[1]); // the chart's own idea of a text's height is the width of a character that the font may lack
-          const own = corners({ x: left, y: top + (height - size) / 2, width, height: size });
-          const [x, y] = [0, 1].map((n) => (own[0][n] + own[2][n]) / 2);
-          const cell = cells.findLast(({ corners: [from, , to] }) => from[0] <= x && x <= to[0] && from[1] <= y && y <= to[1]);
-          picture.texts.push({ text, corners: own, contrast: (opacity ?? 1) < 1 ? 0 : ratio(shape.style.fill, cell?.fill ?? card) });
+// Texts of charts that stick out of their picture, that are hard to read, or that touch another, a line or the mark of a point. In the page: there are thousands of marks, and to send them here takes longer than to look at them.
+export function chartFaults() {
+  // What charts draw, as corners in their pictures: texts with their contrast to what is behind them, marks of points, and lines as their pieces. What a grid draws behind all else is no line.
+  function drawn() {
+    const { line: grid, card } = window.report.theme();
+    const { ratio } = window.contrastTools();
+    const pictures = [];
+    for (const { figure, plots, isLive } of window.report.views) {
+      for (const { chart } of isLive ? plots : []) {
+        const cells = []; // what texts may lie in
+        const picture = { chart: figure.dataset.chart, width: chart.getWidth(), height: chart.getHeight(), texts: [], marks: [] };
+        for (const shape of chart.getZr().storage.getDisplayList()) {
+          const { text, stroke, opacity } = shape.style ?? {};
+          if (shape.ignore || shape.invisible || opacity === 0) continue;
+          const place = (points) => points.map(([x, y]) => shape.transformCoordToGlobal(x, y));
+          const corners = ({ x, y, width, height }) => place([[x, y], [x + width, y], [x + width, y + height], [x, y + height]]);
+          if (shape.type === 'rect' && /^(#|rgb\()|,1\)$/.test(shape.style.fill)) cells.push({ fill: shape.style.fill, corners: corners(shape.getBoundingRect()) });
+          if (shape.type === 'tspan' && text) {
+            const { x: left, y: top, width, height } = shape.getBoundingRect();
+            const size = Number(shape.style.font.match(/([\d.]+)px/)[1]); // the chart's own idea of a text's height is the width of a character that the font may lack
+            const own = corners({ x: left, y: top + (height - size) / 2, width, height: size });
+            const [x, y] = [0, 1].map((n) => (own[0][n] + own[2][n]) / 2);
+            const cell = cells.findLast(({ corners: [from, , to] }) => from[0] <= x && x <= to[0] && from[1] <= y && y <= to[1]);
+            picture.texts.push({ text, corners: own, contrast: (opacity ?? 1) < 1 ? 0 : ratio(shape.style.fill, cell?.fill ?? card) });
+          }
+          const points = shape.type === 'ec-polyline' ? [...shape.shape.points] : ['line', 'ec-line'].includes(shape.type) ? ['x1', 'y1', 'x2', 'y2'].map((key) => shape.shape[key]) : [];
+          for (let i = 0; i + 3 < points.length && stroke !== grid; i += 2) picture.marks.push({ what: 'a line', corners: place([points.slice(i, i + 2), points.slice(i + 2, i + 4)]) });
+          if ((shape.shape?.symbolType || shape.type === 'circle') && shape.getBoundingRect().width * shape.getGlobalScale()[0] > 1) picture.marks.push({ what: 'a mark', corners: corners(shape.getBoundingRect()) });
         }
-        const points = shape.type === 'ec-polyline' ? [...shape.shape.points] : ['line', 'ec-line'].includes(shape.type) ? ['x1', 'y1', 'x2', 'y2'].map((key) => shape.shape[key]) : [];
-        for (let i = 0; i + 3 < points.length && stroke !== grid; i += 2) picture.marks.push({ what: 'a line', corners: place([points.slice(i, i + 2), points.slice(i + 2, i + 4)]) });
-        if ((shape.shape?.symbolType || shape.type === 'circle') && shape.getBoundingRect().width * shape.getGlobalScale()[0] > 1) picture.marks.push({ what: 'a mark', corners: corners(shape.getBoundingRect()) });
+        pictures.push(picture);
       }
-      pictures.push(picture);
     }
+    return pictures;
   }
-  return pictures;
+
+  const boxOf = (corners) => [0, 1].flatMap((n) => { const along = corners.map((corner) => corner[n]); return [Math.min(...along), Math.max(...along)]; });
+  const isNear = ([left, right, top, bottom], [otherLeft, otherRight, otherTop, otherBottom]) => left <= otherRight + 1 && otherLeft <= right + 1 && top <= otherBottom + 1 && otherTop <= bottom + 1;
+
+  // Whether two convex shapes share more than their edges: no direction keeps them apart by so little as half a pixel's overlap.
+  function meet(a, b) {
+    const sides = [a, b].flatMap((corners) => corners.map(([x, y], n) => { const [nextX, nextY] = corners[(n + 1) % corners.length]; return [y - nextY, nextX - x]; }));
+    return sides.every(([x, y]) => {
+      const size = Math.hypot(x, y);
+      if (!size) return true;
+      const [[lowA, highA], [lowB, highB]] = [a, b].map((corners) => { const along = corners.map(([u, v]) => (u * x + v * y) / size); return [Math.min(...along), Math.max(...along)]; });
+      return Math.min(highA, highB) - Math.max(lowA, lowB) > (Math.min(highA - lowA, highB - lowB) > 1 ? 1 : -0.5);
+    });
+  }
+
+  function faultsOf({ chart, width, height, texts, marks }) {
+    const bad = [];
+    const boxes = [...texts, ...marks].map(({ corners }) => boxOf(corners)); // most are far from each other, which is soon told
+    texts.forEach(({ text, corners, contrast: found }, n) => {
+      const meets = (other, k) => isNear(boxes[n], boxes[k]) && meet(corners, other.corners);
+      const name = `${chart}: "${text}" at ${corners[0].map(Math.round)}`;
+      if (corners.some(([x, y]) => x < -1 || y < -1 || x > width + 1 || y > height + 1)) bad.push(`${name} sticks out of ${width} × ${height}`);
+      if (text.endsWith('...')) bad.push(`${name} is cut at its end`); // a chart's own way; what we cut loses its middle
+      if (found < 4.5) bad.push(`${name} has a contrast of ${found.toFixed(2)}`);
+      texts.forEach((other, k) => { if (k > n && meets(other, k)) bad.push(`${name} and "${other.text}" overlap`); });
+      const mark = marks.find((m, k) => meets(m, texts.length + k));
+      if (mark) bad.push(`${name} lies on ${mark.what} at ${mark.corners[0].map(Math.round)}`);
+    });
+    return bad;
+  }
+
+  return drawn().flatMap(faultsOf).slice(0, 12);
 }
-
-const boxOf = (corners) => [0, 1].flatMap((n) => { const along = corners.map((corner) => corner[n]); return [Math.min(...along), Math.max(...along)]; });
-const isNear = ([left, right, top, bottom], [otherLeft, otherRight, otherTop, otherBottom]) => left <= otherRight + 1 && otherLeft <= right + 1 && top <= otherBottom + 1 && otherTop <= bottom + 1;
-
-// Whether two convex shapes share more than their edges: no direction keeps them apart by so little as half a pixel's overlap.
-function meet(a, b) {
-  const sides = [a, b].flatMap((corners) => corners.map(([x, y], n) => { const [nextX, nextY] = corners[(n + 1) % corners.length]; return [y - nextY, nextX - x]; }));
-  return sides.every(([x, y]) => {
-    const size = Math.hypot(x, y);
-    if (!size) return true;
-    const [[lowA, highA], [lowB, highB]] = [a, b].map((corners) => { const along = corners.map(([u, v]) => (u * x + v * y) / size); return [Math.min(...along), Math.max(...along)]; });
-    return Math.min(highA, highB) - Math.max(lowA, lowB) > (Math.min(highA - lowA, highB - lowB) > 1 ? 1 : -0.5);
-  });
-}
-
-// Texts of charts that stick out of their picture, that are hard to read, or that touch another, a line or the mark of a point.
-function faultsOf({ chart, width, height, texts, marks }) {
-  const bad = [];
-  const boxes = [...texts, ...marks].map(({ corners }) => boxOf(corners)); // most are far from each other, which is soon told
-  texts.forEach(({ text, corners, contrast: found }, n) => {
-    const meets = (other, k) => isNear(boxes[n], boxes[k]) && meet(corners, other.corners);
-    const name = `${chart}: "${text}" at ${corners[0].map(Math.round)}`;
-    if (corners.some(([x, y]) => x < -1 || y < -1 || x > width + 1 || y > height + 1)) bad.push(`${name} sticks out of ${width} × ${height}`);
-    if (text.endsWith('...')) bad.push(`${name} is cut at its end`); // a chart's own way; what we cut loses its middle
-    if (found < 4.5) bad.push(`${name} has a contrast of ${found.toFixed(2)}`);
-    texts.forEach((other, k) => { if (k > n && meets(other, k)) bad.push(`${name} and "${other.text}" overlap`); });
-    const mark = marks.find((m, k) => meets(m, texts.length + k));
-    if (mark) bad.push(`${name} lies on ${mark.what} at ${mark.corners[0].map(Math.round)}`);
-  });
-  return bad;
-}
-
-export const chartFaults = async (page) => (await page.evaluate(drawn)).flatMap(faultsOf).slice(0, 12);
 
 // Texts of which the contrast to what is behind them is below 4.5.
 export function contrast() {

@@ -6,17 +6,25 @@ import { harness, toAllShapes } from './harness.mjs';
 import { contrast, chartFaults, layout } from './looks.mjs';
 
 const [folder, ...words] = process.argv.slice(2);
-const { files, open, test, quiet, run } = await harness(words);
+const { files, open, look, test, quiet, run } = await harness(words);
 
 const drawn = (page) => page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
 // What is wrong with the charts once nothing moves any more: a fault that is gone after a few frames was a chart on its way to another size or place.
 async function lastingFaults(page) {
-  let faults = await chartFaults(page);
+  let faults = await page.evaluate(chartFaults);
   for (let frame = 0; faults.length && frame < 400; frame++) { // on a busy machine a page of 600 shapes takes its time
     await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 50)); }));
-    faults = await chartFaults(page);
+    faults = await page.evaluate(chartFaults);
   }
   return faults;
+}
+async function lookAtPage(page, width) {
+  assert.deepEqual(await page.evaluate(layout), []);
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await page.evaluate(contrast), [], colorScheme);
+    await page.screenshot({ path: path.join(folder, `live-${width}-${colorScheme}.png`), fullPage: true });
+  }
 }
 // The page of the first shape, all its charts drawn.
 async function openShape(name, options = {}) {
@@ -25,6 +33,7 @@ async function openShape(name, options = {}) {
   await drawn(view.page);
   return view;
 }
+const lookAtShape = (name) => look(`${name}, its first shape`, () => openShape(name));
 const modes = (page, chart) => page.locator(`figure[data-chart=${chart}] select option`).evaluateAll((options) => options.map(({ value }) => value));
 const show = (page, chart, mode) => page.locator(`figure[data-chart=${chart}] select`).selectOption(mode);
 // Names and sizes of the series of a chart.
@@ -34,7 +43,7 @@ const sections = (page) => page.locator('main section:visible').evaluateAll((all
 
 if (files.live) {
   test('convergence: the best so far over evaluations and over seconds, and what each arm gave', async () => {
-    const view = await openShape('live');
+    const view = await lookAtShape('live');
     assert.deepEqual(await modes(view.page, 'convergence'), ['evaluations', 'time', 'arms', 'all', 'distribution']);
     const { total, steps, arms } = await subject(view.page);
     for (const [mode, at] of [['evaluations', 0], ['time', 1]]) {
@@ -52,11 +61,10 @@ if (files.live) {
     assert.equal(rows.reduce((sum, [, count]) => sum + count, 0), total);
     for (const name of ['default', 'first sample', 'Gaussian process', 'forest']) assert.ok(arms.includes(name), name);
     quiet(view);
-    await view.close();
   });
 
   test('the final: intervals with its rounds, round by round, energies', async () => {
-    const view = await openShape('live');
+    const view = await lookAtShape('live');
     assert.deepEqual(await modes(view.page, 'ties'), ['intervals', 'rounds', 'energy']);
     const finalists = await view.page.locator('#table-ties tbody tr:visible').count();
     const parts = await series(view.page, 'ties');
@@ -71,11 +79,10 @@ if (files.live) {
     assert.ok(heads.includes('Energy (mJ)') && heads.includes('Rounds (µs)'), heads.join());
     assert.match(await view.page.locator('#best details.more[open] dl').textContent(), /Energy \(mJ\)[\d.]+.*Power \(W\)\d+/);
     quiet(view);
-    await view.close();
   });
 
   test('failures with their reasons; all variants over a knob, failed ones and ones stopped early marked', async () => {
-    const view = await openShape('live');
+    const view = await lookAtShape('live');
     assert.match(await view.page.locator('#table-texts').textContent(), /CUDA_ERROR_ILLEGAL_ADDRESS/);
     const names = (await series(view.page, 'values')).map(({ name }) => name).join();
     assert.match(names, /failed/);
@@ -86,43 +93,39 @@ if (files.live) {
       return { given: kind.filter((k, i) => shared.kinds[k] === 'censored' && newest[i] && us[i] !== null).length, drawn: plots[0].chart.getOption().series.find((s) => s.name === 'stopped early').data.length };
     });
     assert.equal(drawn, given);
-    await view.close();
   });
 
-  for (const width of [390, 768, 1280, 2560]) {
-    test(`a live shape's page, ${width} pixels`, async () => {
-      const view = await openShape('live', { width });
-      assert.deepEqual(await view.page.evaluate(layout), []);
-      for (const colorScheme of ['light', 'dark']) {
-        await view.page.emulateMedia({ colorScheme });
-        assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);
-        await view.page.screenshot({ path: path.join(folder, `live-${width}-${colorScheme}.png`), fullPage: true });
-      }
-      quiet(view);
-      await view.close();
-    });
-  }
 }
 
-test('tables of numbers fit a laptop: no column is cut', async () => {
-  for (const name of Object.keys(files).filter((file) => file !== 'msda')) {
-    const view = await openShape(name, { width: 1280 });
-    const cut = await view.page.locator('.t:visible').evaluateAll((all) => all.filter((box) => !box.querySelector('td.v, td.c') && box.scrollWidth > box.clientWidth + 1 && box.querySelectorAll('th:not(.n)').length < 4)
-      .map((box) => `${box.querySelector('caption').textContent}: ${box.scrollWidth} in ${box.clientWidth}`));
-    assert.deepEqual(cut, [], name);
-    await view.close();
-  }
-});
+// Tables of numbers of which a column is cut.
+const cutTables = (page) => page.locator('.t:visible').evaluateAll((all) => all.filter((box) => !box.querySelector('td.v, td.c') && box.scrollWidth > box.clientWidth + 1 && box.querySelectorAll('th:not(.n)').length < 4)
+  .map((box) => `${box.querySelector('caption').textContent}: ${box.scrollWidth} in ${box.clientWidth}`));
 
+// Of each legend its chart, whether it breaks into lines (plain), and how many of its names are beyond the edge.
+const legends = (page) => page.evaluate(() => window.report.views.filter(({ isLive }) => isLive).flatMap(({ figure, plots }) => plots.map(({ chart }) => {
+  const [words] = chart.getOption().legend ?? [];
+  const room = chart.getWidth();
+  return words && { chart: figure.dataset.chart, type: words.type, items: chart.getZr().storage.getDisplayList().filter((shape) => shape.type === 'tspan' || shape.type === 'text')
+    .filter((shape) => (words.data ?? chart.getOption().series.map(({ name }) => name)).includes(shape.style.text)).filter((shape) => { const box = shape.getBoundingRect().clone(); box.applyTransform(shape.transform ?? [1, 0, 0, 1, 0, 0]); return box.x + box.width > room; }).length };
+})).filter(Boolean));
+
+// No text of a chart sticks out, is hard to read, or lies on another, a line or a point.
 for (const name of Object.keys(files)) {
   for (const width of [390, 768, 1280, 2560]) {
-    test(`no text of a chart sticks out, is hard to read, or lies on another, a line or a point: ${name}, ${width} pixels`, async () => {
+    test(`a shape's page and its charts: ${name}, ${width} pixels`, async () => {
       const view = await openShape(name, { width });
+      if (width === 1280 && name !== 'msda') assert.deepEqual(await cutTables(view.page), []);
+      if (width === 390) {
+        const found = await legends(view.page);
+        assert.ok(found.length > 2);
+        for (const { chart, type, items } of found.filter((legend) => legend.chart !== 'drift')) assert.deepEqual([type, items], ['plain', 0], `the legend of ${chart} breaks into lines, with all its names`);
+      }
       for (const colorScheme of ['dark', 'light']) {
         await view.page.emulateMedia({ colorScheme });
         await drawn(view.page);
         assert.deepEqual(await lastingFaults(view.page), [], `of a shape, ${colorScheme}`);
       }
+      if (name === 'live') await lookAtPage(view.page, width);
       await toAllShapes(view.page);
       await drawn(view.page);
       assert.deepEqual(await lastingFaults(view.page), [], 'of all shapes');
@@ -145,14 +148,13 @@ test('numbers of the summary stand beside the best\'s line, which they would lie
 });
 
 test('roofline and front are there with their data', async () => {
-  const view = await openShape('one');
+  const view = await lookAtShape('one');
   const shown = await sections(view.page);
   for (const id of ['convergence', 'knobs', 'roofline', 'accuracy', 'noise']) assert.ok(shown.includes(id), id);
   const roof = await series(view.page, 'roofline');
   assert.ok(roof.some(({ name, size }) => /^DRAM \d/.test(name) && size) && roof.some(({ name, size }) => /^FP32 \d/.test(name) && size) && roof.find(({ name }) => name === 'variants').size > 10);
   assert.ok((await series(view.page, 'accuracy')).find(({ name }) => name === 'front').size > 0);
   for (const chart of ['importance', 'pairs', 'values', 'ablation']) assert.ok(await view.page.locator(`figure[data-chart=${chart}]`).isVisible(), chart);
-  await view.close();
 });
 
 // Kernels on tensor cores compute beyond the FP32 units' roof: it is none of theirs, and every point is within the axes.
@@ -184,10 +186,9 @@ test('all points of a roofline are within its axes, and those of one kernel alon
 
 test('imported rows are drawn over evaluations alone: no search had a clock', async () => {
   for (const name of ['failing', 'msda']) {
-    const view = await openShape(name);
+    const view = await lookAtShape(name);
     assert.ok(!(await modes(view.page, 'convergence')).includes('time'), name);
     assert.ok(!(await view.page.locator('#table-convergence th').allTextContents()).some((head) => head.startsWith('Seconds')), name);
-    await view.close();
   }
 });
 
@@ -200,7 +201,7 @@ test('a table that goes on beyond its box has a shade there', async () => {
 
 test('the heat map opens on the two knobs that explain most within the winner\'s algorithm', async () => {
   for (const name of ['one', 'failing']) {
-    const view = await openShape(name);
+    const view = await lookAtShape(name);
     const { opened, expected, lacking } = await view.page.evaluate(() => {
       const { figure, subject: s } = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
       const own = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
@@ -210,7 +211,6 @@ test('the heat map opens on the two knobs that explain most within the winner\'s
     });
     assert.deepEqual(opened, expected, name);
     assert.deepEqual(lacking, [], 'knobs that the winner lacks');
-    await view.close();
   }
 });
 
@@ -224,7 +224,7 @@ test('the summary\'s chart has the table\'s ratios, rounded once', async () => {
 });
 
 test('what was not measured leaves no empty place', async () => {
-  const view = await openShape('failing');
+  const view = await lookAtShape('failing');
   const shown = await sections(view.page);
   for (const id of ['roofline', 'accuracy']) assert.ok(!shown.includes(id), id);
   assert.equal(await view.page.locator('nav a:visible').filter({ hasText: /Roofline|Accuracy/ }).count(), 0);
@@ -234,11 +234,10 @@ test('what was not measured leaves no empty place', async () => {
   assert.doesNotMatch(await view.page.locator('#best').textContent(), /Energy/);
   const empty = await view.page.locator('select:visible').evaluateAll((all) => all.filter(({ options }) => !options.length).map(({ outerHTML }) => outerHTML));
   assert.deepEqual(empty, []);
-  await view.close();
 });
 
 test('each shape with failures has their reasons', async () => {
-  const view = await open('msda');
+  const view = await look('msda');
   const { failed, told } = await view.page.evaluate(() => {
     const { shared } = window.report.views[0];
     return { failed: shared.subjects.filter((s) => s.points.kind.some((kind) => shared.failures.includes(shared.kinds[kind]))).map((s) => String(s.place)),
@@ -246,45 +245,27 @@ test('each shape with failures has their reasons', async () => {
   });
   assert.ok(failed.length >= 20, `only ${failed.length} shapes with failures`);
   assert.deepEqual(failed.filter((place) => !told.includes(place)), []);
-  await view.close();
 });
 
 test('every winner is on the first screen, and has charts of its own', async () => {
-  const view = await open('msda');
+  const view = await look('msda');
   assert.doesNotMatch(await view.page.locator('#best').textContent(), /not listed/);
   const { winners, charted } = await view.page.evaluate(() => ({ winners: [...document.querySelectorAll('#best td[data-s]')].map((cell) => Number(cell.dataset.s)),
     charted: window.report.views[0].shared.subjects.map(({ place }) => place) }));
   assert.ok(winners.length > 400, `only ${winners.length} winners: not what this is for`);
   assert.deepEqual(winners.filter((place) => !charted.includes(place)), []);
   assert.deepEqual(charted, [...charted].sort((a, b) => a - b), 'in the order of the tables');
-  await view.close();
-});
-
-test('legends break into lines, with all their names', async () => {
-  for (const name of Object.keys(files)) {
-    const view = await openShape(name, { width: 390 });
-    const legends = await view.page.evaluate(() => window.report.views.filter(({ isLive }) => isLive).flatMap(({ figure, plots }) => plots.map(({ chart }) => {
-      const [words] = chart.getOption().legend ?? [];
-      const room = chart.getWidth();
-      return words && { chart: figure.dataset.chart, type: words.type, items: chart.getZr().storage.getDisplayList().filter((shape) => shape.type === 'tspan' || shape.type === 'text')
-        .filter((shape) => (words.data ?? chart.getOption().series.map(({ name }) => name)).includes(shape.style.text)).filter((shape) => { const box = shape.getBoundingRect().clone(); box.applyTransform(shape.transform ?? [1, 0, 0, 1, 0, 0]); return box.x + box.width > room; }).length };
-    })).filter(Boolean));
-    assert.ok(legends.length > 2);
-    for (const words of legends.filter(({ chart }) => chart !== 'drift')) assert.deepEqual([words.type, words.items], ['plain', 0], `${name}: ${words.chart}`);
-    await view.close();
-  }
 });
 
 test('nothing keeps the place of a chart that is not there yet, once it is', async () => {
-  const view = await openShape('failing');
+  const view = await lookAtShape('failing');
   const kept = await view.page.locator('figure[data-drawn]').evaluateAll((all) => all.filter(({ style }) => style.minHeight).map(({ dataset }) => dataset.chart));
   assert.deepEqual(kept, []);
-  await view.close();
 });
 
 if (files.live) {
   test('around the winner, what failed or was stopped early is a mark without a length, behind all that have times', async () => {
-    const view = await openShape('live');
+    const view = await lookAtShape('live');
     const parts = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'ablation').plots[0].chart.getOption().series.map(({ name, type, data }) => ({ name, type, data })));
     assert.deepEqual(parts.map(({ name, type }) => [name, type]), [['timed', 'bar'], ['stopped early', 'scatter'], ['failed', 'scatter']]);
     const [timed, ...marks] = parts.map(({ data }) => data);
@@ -293,11 +274,10 @@ if (files.live) {
     assert.ok(timed.every(([length]) => length <= 700), 'no bar flattens the rest');
     const failed = await view.page.locator('#table-ablation tbody tr').evaluateAll((rows) => rows.filter(({ cells }) => !cells[4].textContent).length);
     assert.equal(parts[2].data.length, failed);
-    await view.close();
   });
 
   test('pairs of values that failed are marked in the heat map', async () => {
-    const view = await openShape('live');
+    const view = await lookAtShape('live');
     const { failed, blank } = await view.page.evaluate(() => {
       const pairs = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
       const [rows, columns] = [...pairs.figure.querySelectorAll('select')].map((select) => Number(select.value));
@@ -310,7 +290,6 @@ if (files.live) {
     });
     assert.ok(failed > 0, 'no pair failed: not what this is for');
     assert.equal(blank, 0);
-    await view.close();
   });
 }
 
