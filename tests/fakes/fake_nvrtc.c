@@ -156,7 +156,8 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
     const char *unknown = getenv("MSDA_TUNE_FAKE_OLD_NVRTC");
     if (unknown && option_value(count, options, unknown)) return MT_NVRTC_INVALID_OPTION;
     log_compile(program->name, is_support ? "support" : behaviour ? behaviour : "-", block ? block : "-");
-    const char *once = getenv("MSDA_TUNE_FAKE_HANG_ONCE");
+    const char *once = getenv("MSDA_TUNE_FAKE_HANG_ONCE"), *slow = getenv("MSDA_TUNE_FAKE_COMPILE_MS");
+    if (slow) usleep((useconds_t)atoi(slow) * 1000);
     while (once && unlink(once) == 0) pause();
     const char *killed = getenv("MSDA_TUNE_FAKE_KILLED");
     if (killed && !is_support && behaviour && strcmp(behaviour, killed) == 0) raise(SIGKILL);

@@ -19,7 +19,8 @@ struct job {
     struct job *next;
     uint64_t id;
     mt_compile_kind kind;
-    mt_hash key;          /* of everything that decides the result */
+    mt_hash code;         /* of everything that the compiler reads */
+    mt_hash key;          /* and of what is told of its result */
     mt_strbuf frame;
     uint64_t *tags;
     size_t tag_count, tag_capacity;
@@ -250,19 +251,36 @@ static struct slot *idle_slot(mt_compile_pool *pool)
     return NULL;
 }
 
+static bool is_under_way(const mt_compile_pool *pool, const mt_hash *code)
+{
+    for (size_t i = 0; i < pool->options.jobs; i++) {
+        if (pool->slots[i].job && strcmp(pool->slots[i].job->code.hex, code->hex) == 0) return true;
+    }
+    return false;
+}
+
+/* The first that is not held. One whose code is being compiled for another (the default, where it is the reference too) is, and then finds it in the cache. */
+static struct job **next_job(mt_compile_pool *pool)
+{
+    struct job **at = &pool->queue;
+    while (*at && is_under_way(pool, &(*at)->code)) at = &(*at)->next;
+    return *at ? at : NULL;
+}
+
 /* Gives queued jobs to idle workers. */
 static void hand_out(mt_compile_pool *pool)
 {
     struct slot *slot;
-    while (pool->queue && (slot = idle_slot(pool))) {
-        struct job *job = pool->queue;
+    struct job **at;
+    while ((at = next_job(pool)) && (slot = idle_slot(pool))) {
+        struct job *job = *at;
         mt_error error;
         mt_worker_forget_log(slot->worker);
         if (mt_worker_send(slot->worker, &job->frame, &error) != MT_OK) {
             fail_pool(pool, &error);
             return;
         }
-        pool->queue = job->next;
+        *at = job->next;
         job->next = NULL;
         job->attempts++;
         slot->job = job;
@@ -277,12 +295,12 @@ static size_t count_starting(const mt_compile_pool *pool)
     return count;
 }
 
-/* Starts a worker for each queued job that no starting worker is going to take, as far as there are slots. A few at a time: to start a process holds the loop up, and a
+/* Starts a worker for each queued job that is not held and that no starting worker is going to take, as far as there are slots. A few at a time: to start a process holds the loop up, and a
  * hundred that load the compiler at once keep the first from the kernels that all GPUs wait for. */
 static void ensure_workers(mt_compile_pool *pool)
 {
     size_t wanted = 0, starting = count_starting(pool);
-    for (struct job *job = pool->queue; job && wanted < MAX_JOBS; job = job->next) wanted++;
+    for (struct job *job = pool->queue; job && wanted < MAX_JOBS; job = job->next) wanted += !is_under_way(pool, &job->code);
     wanted = wanted > starting ? wanted - starting : 0;
     size_t most = starting < MOST_STARTING ? MOST_STARTING - starting : 0;
     if (wanted > most) wanted = most;
@@ -376,12 +394,14 @@ int64_t mt_pool_restarts(const mt_compile_pool *pool)
     return pool->restarts;
 }
 
-/* Hash of kind, arch, entries and options, each with its end marked. */
-static mt_status hash_order(const mt_pool_order *order, mt_hash *key, mt_error *err)
+/* Hashes of source, arch and options, and of kind and entries with them, each with its end marked. */
+static mt_status hash_order(const mt_pool_order *order, mt_hash *code, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "%d\n%s\n%s\n", (int)order->kind, order->arch, order->entries ? order->entries : "");
+    mt_strbuf_addf(&text, "%d\n%s\n", order->kind == MT_COMPILE_TOOL, order->arch);
     for (size_t i = 0; i < order->options->count; i++) mt_strbuf_addf(&text, "%zu:%s\n", strlen(order->options->items[i]), order->options->items[i]);
+    *code = mt_hash_text(mt_strbuf_text(&text));
+    mt_strbuf_addf(&text, "%d\n%s\n", (int)order->kind, order->entries ? order->entries : "");
     mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory") : MT_OK;
     *key = mt_hash_text(mt_strbuf_text(&text));
     mt_strbuf_free(&text);
@@ -408,13 +428,14 @@ static mt_status add_tag(struct job *job, uint64_t tag, mt_error *err)
     return MT_OK;
 }
 
-static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, const mt_hash *key, struct job **out, mt_error *err)
+static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, const mt_hash *code, const mt_hash *key, struct job **out, mt_error *err)
 {
     struct job *made = mt_alloc(1, sizeof *made);
     if (!made) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory");
     made->id = ++pool->last_id;
     made->kind = order->kind;
     made->cache_dir = pool->options.cache_dir;
+    made->code = *code;
     made->key = *key;
     mt_message message = {
         .type = MT_MESSAGE_COMPILE,
@@ -441,14 +462,14 @@ static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, con
 
 mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_error *err)
 {
-    mt_hash key;
+    mt_hash code, key;
     struct job *made = NULL;
     if (order->kind != MT_COMPILE_TOOL && pool->visible) mt_visible_filter(pool->visible, order->options); /* else: nothing is submitted before the HELLO */
-    mt_status st = hash_order(order, &key, err);
+    mt_status st = hash_order(order, &code, &key, err);
     if (st != MT_OK) return st;
     struct job *twin = find_twin(pool, &key);
     if (twin) return add_tag(twin, order->tag, err);
-    st = make_job(pool, order, &key, &made, err);
+    st = make_job(pool, order, &code, &key, &made, err);
     if (st != MT_OK) return st;
     enqueue(pool, made);
     pump(pool);

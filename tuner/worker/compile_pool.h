@@ -1,4 +1,4 @@
-/* Compile workers behind a queue. Identical compiles that are under way at the same time run once; macros that the source can't see make no difference.
+/* Compile workers behind a queue. Identical orders that are under way at the same time run once, and of those that differ only in what is told of the result one compiles at a time; macros that the source can't see make no difference.
  *
  * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work). An order whose worker dies
  * or is killed is tried once more in another process, then ends with is_timeout, or with the death as its text. */

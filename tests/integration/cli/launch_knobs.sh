@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-note "knobs that only launches read: one compile for all their values; one that the source reads: one for each of its (with two jobs the reference, which is the default, may be compiled beside it)"
+note "knobs that only launches read: one compile for all their values; one that the source reads: one for each of its, and the reference, which is the default, has none of its own"
 fake_gpu
 cat >k.cu <<'END'
 extern "C" __global__ void fake_add(float *a, const float *b, float *out, unsigned long long count)
@@ -28,6 +28,6 @@ grid   = ceil_div(N, THREADS)
 block  = THREADS
 repeat = REPEAT
 END
-export MSDA_TUNE_FAKE_LOG=$PWD/log
-mt --space k.ini --db k.sqlite --jobs 1 --strategy exhaustive --no-race --quiet
+export MSDA_TUNE_FAKE_LOG=$PWD/log MSDA_TUNE_FAKE_COMPILE_MS=100
+mt --space k.ini --db k.sqlite --jobs 3 --strategy exhaustive --no-race --quiet
 grep -c '^compile k.cu - ' log
