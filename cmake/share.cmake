@@ -19,6 +19,7 @@ set(share_outputs ${share_stamp})
 # Recorded GPUs: the shipped JSON lines become one database, made by the tool itself elsewhere first, so that a half-made one is never found.
 # Tuned rows likewise, as measured: the lookup library answers from them where the user has no own. Code for them is not in the source: MT_COMPILE_TUNED makes it while building, and
 # `msda-tune compile --db …/tuned.sqlite --seal` wherever there is NVRTC.
+set(MT_IMPORT_TOOL "" CACHE FILEPATH "Another build's msda-tune, which imports what is shipped in the place of this one (under ThreadSanitizer that takes ten times as long)")
 function(mt_share_database name origin comment)
   set(database ${MT_SHARE_DIR}/${name})
   set(part ${CMAKE_BINARY_DIR}/${name}.part) # the tool writes nothing into the shipped folder
@@ -28,17 +29,21 @@ function(mt_share_database name origin comment)
   endif()
   set(files ${ARGN})
   list(SORT files)
+  set(importer msda-tune)
+  if(MT_IMPORT_TOOL)
+    set(importer ${MT_IMPORT_TOOL})
+  endif()
   set(compile "")
   if(origin STREQUAL measured AND MT_COMPILE_TUNED)
-    set(compile COMMAND msda-tune compile --db ${part} --seal)
+    set(compile COMMAND ${importer} compile --db ${part} --seal)
   endif()
   add_custom_command(OUTPUT ${database}
     COMMAND ${CMAKE_COMMAND} -E rm -f ${part} ${part}-wal ${part}-shm
     COMMAND ${CMAKE_COMMAND} -E make_directory ${MT_SHARE_DIR}
-    COMMAND msda-tune import --db ${part} --as ${origin} --seal ${files}
+    COMMAND ${importer} import --db ${part} --as ${origin} --seal ${files}
     ${compile}
     COMMAND ${CMAKE_COMMAND} -E rename ${part} ${database}
-    DEPENDS msda-tune ${files} ${share_stamp} COMMENT "${comment}" VERBATIM)
+    DEPENDS ${importer} ${files} ${share_stamp} COMMENT "${comment}" VERBATIM)
   set(share_outputs ${share_outputs} ${database} PARENT_SCOPE)
   install(FILES ${database} DESTINATION ${CMAKE_INSTALL_DATADIR}/msda-tune-shipped)
 endfunction()
