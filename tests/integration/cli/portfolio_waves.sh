@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 command -v sqlite3 >/dev/null || exit 77
-# Of every fourth shape, and the two that are asked for: choosing from all takes ten times as long.
-awk '/^\{"format"/ { is_kept = ++count % 4 == 1 || /"name":"f16_rc_(256|1024)"/ } is_kept' "$data/../../db/tuned/gemm.h200.jsonl" >gemm.jsonl
+# Of the first shapes, which have the two that are asked for: choosing from all takes ten times as long.
+awk '/^\{"format"/ && ++count > 80 { exit } 1' "$data/../../db/tuned/gemm.h200.jsonl" >gemm.jsonl
 note "on the shipped rows of gemm the corrected cost model chooses; of a GPU of another architecture it knows nothing"
 "$tool" import --as measured --db c.sqlite gemm.jsonl >/dev/null 2>&1
 "$tool" portfolio --kernel gemm --db c.sqlite | tr -s '\n ' ' ' | grep -oE 'the corrected cost model chooses|[0-9]+ shapes that the correction of the cost model had not seen'
