@@ -142,6 +142,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "may_differ", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "spread", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "batch", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
         { "cycles", 1u << MT_ROLE_SCRATCH, "scratch" },
     };
@@ -154,6 +155,8 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
     }
     if (has_key(reader, index, "spread") && !arg->any_order)
         return mt_reader_fail(reader, err, key_line(reader, index, "spread"), "`spread` of [arg %s]: expected only with order = any: with order = fixed two runs must give the same bits", arg->name);
+    if (arg->is_batch && arg->any_order)
+        return mt_reader_fail(reader, err, key_line(reader, index, "batch"), "`batch` of [arg %s] beside order = any: its bits may differ in each run; expected one of the two", arg->name);
     mt_dtype dtype;
     if (arg->may_differ > 0 && (!mt_dtype_from_name(arg->dtype_text, &dtype) || mt_dtype_is_float(dtype)))
         return mt_reader_fail(reader, err, key_line(reader, index, "may_differ"), "`may_differ` of [arg %s], whose dtype is %s: expected only of integers; of others rtol, worst and atol say what may differ", arg->name, arg->dtype_text);
