@@ -190,7 +190,7 @@ CREATE TABLE measurement (
     spec_digest        TEXT,             -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
     proposed_by        TEXT,             -- who asked for it: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); NULL = not known
     bits               TEXT,             -- fingerprint of its outputs' bits on the inputs of seed 0, 16 hex digits; NULL = not known, or they vary
-    row_bits           TEXT              -- those of the first 1, 2, 4, ... rows of what is a batch ([arg] batch = yes), one after the other; NULL = not known, or nothing is
+    row_bits           TEXT              -- where an output is a batch ([arg] batch): 16 digits of shape and workload without it, then those of the first 1, 2, 4, ... rows; NULL = not known, or none is
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN ('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input'); -- the lookup reads all of them

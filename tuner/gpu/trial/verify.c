@@ -68,14 +68,14 @@ static bool is_compared(const mt_gpu_trial *trial, size_t arg)
     return trial->set->references.items[arg].base != 0;
 }
 
-enum { MOST_COUNTS = (MT_ROW_BITS_SIZE - 1) / (MT_BITS_SIZE - 1) };
+enum { MOST_COUNTS = (MT_ROW_BITS_SIZE - MT_BITS_SIZE) / (MT_BITS_SIZE - 1) };
 
 /* Of how many first rows of an output there are fingerprints: 1, 2, 4 … as far as it has rows, and each output has room in the report. */
 static size_t row_counts(const mt_gpu_trial *trial, const slots *found, size_t arg)
 {
     const size_t used = found->inputs.count + found->output_count, room = used < MT_SUPPORT_TENSORS ? (MT_SUPPORT_TENSORS - used) / found->output_count : 0;
     size_t count = 0;
-    while (trial->spec->args[arg].is_batch && count < room && count < MOST_COUNTS && (int64_t)1 << count <= trial->plan.args[arg].tensor.dims[0]) count++;
+    while (trial->spec->args[arg].batch && count < room && count < MOST_COUNTS && (int64_t)1 << count <= trial->plan.args[arg].tensor.dims[0]) count++;
     return count;
 }
 
@@ -202,11 +202,23 @@ static void forget_bits(mt_outcome *outcome)
     outcome->bits[0] = outcome->row_bits[0] = '\0';
 }
 
+/* Of the shape but for the batch, and of the workload: rows are compared with rows of the same. */
+static uint64_t hash_of_batch(const mt_subject_request *subject, const char *batch)
+{
+    uint64_t hash = mt_hash_u64(subject->workload->key, strlen(subject->workload->key), 0);
+    for (const char *pair = subject->shape->key; *pair; pair += strcspn(pair, ";"), pair += *pair == ';') {
+        const size_t name = strcspn(pair, "=");
+        if (strlen(batch) != name || memcmp(pair, batch, name) != 0) hash = mt_hash_u64(pair, strcspn(pair, ";"), hash);
+    }
+    return hash;
+}
+
 /* From the sums that add_fingerprints asked for. None where one of the outputs may come out otherwise each time, or there are more of them than the report has room for. */
 static void note_bits(mt_gpu_trial *trial, const slots *found)
 {
     uint64_t bits = 0, of_rows[MOST_COUNTS] = {0};
     size_t slot = found->inputs.count, rows = 0;
+    const char *batch = NULL;
     const uint64_t *sums = trial->gpu->report_host->checksum;
     forget_bits(trial->outcome);
     for (size_t k = 0; k < found->output_count; k++) {
@@ -216,10 +228,14 @@ static void note_bits(mt_gpu_trial *trial, const slots *found)
         bits = mix(bits, sums[slot++]);
         const size_t count = row_counts(trial, found, arg);
         for (size_t i = 0; i < count; i++) of_rows[i] = mix(of_rows[i], sums[slot++]);
-        if (count && (!rows || count < rows)) rows = count;
+        if (!count) continue;
+        if (!rows || count < rows) rows = count;
+        batch = trial->spec->args[arg].batch;
     }
     if (slot > found->inputs.count) print_bits(bits, trial->outcome->bits);
-    for (size_t i = 0; i < rows; i++) print_bits(of_rows[i], trial->outcome->row_bits + i * (MT_BITS_SIZE - 1));
+    if (!batch) return;
+    print_bits(hash_of_batch(trial->request->subject, batch), trial->outcome->row_bits);
+    for (size_t i = 0; i < rows; i++) print_bits(of_rows[i], trial->outcome->row_bits + (i + 1) * (MT_BITS_SIZE - 1));
 }
 
 /* What is wrong with a second run of an output, compared with the first; nothing, if it is as the file wants it. */
