@@ -1,6 +1,11 @@
 /* A plan that is bound to a class of equal bits: the fastest variant with the member's bits on the shape, rows of batches alike, from a database and from a pack. */
 #include "tests/unit/fallback_fixture.h"
 
+#include <sys/stat.h>
+
+#include "db/exchange/pack_make.h"
+#include "tuner/base/file.h"
+
 
 
 #define BATCH "00000000000000ba" /* which one rows are of */
@@ -65,6 +70,19 @@ static tunelookup_status ask(const tunelookup_plan *plan, int64_t n, tunelookup_
         ck_says(&r_, says);                                                                               \
     } while (0)
 
+static void put_rows(lookup_writer *w)
+{
+    put(w, 64, "default", wide64, 100, B1, "");
+    put(w, 64, "default", wide, 150, A1, "");
+    put(w, 64, "default", plain, 300, A1, "");
+    put(w, 128, "default", wide64, 200, B1, "");
+    put(w, 128, "default", plain, 280, A2, "");
+    put(w, 128, "default", plain64, 290, A2, "");
+    put(w, 256, "default", wide64, 300, "", "");
+    put(w, 256, "default", plain, 500, "", "");
+    put(w, 512, "default", wide64, 600, A1, "");
+}
+
 /* Of the variants with the member's bits on the shape the fastest answers; without them nothing does, whatever the predictors know. */
 START_TEST(test_whole_outputs)
 {
@@ -72,15 +90,7 @@ START_TEST(test_whole_outputs)
     tunelookup_launch_info launch;
     size_t count;
     lookup_writer w = begin();
-    put(&w, 64, "default", wide64, 100, B1, "");
-    put(&w, 64, "default", wide, 150, A1, "");
-    put(&w, 64, "default", plain, 300, A1, "");
-    put(&w, 128, "default", wide64, 200, B1, "");
-    put(&w, 128, "default", plain, 280, A2, "");
-    put(&w, 128, "default", plain64, 290, A2, "");
-    put(&w, 256, "default", wide64, 300, "", "");
-    put(&w, 256, "default", plain, 500, "", "");
-    put(&w, 512, "default", wide64, 600, A1, "");
+    put_rows(&w);
     lookup_end(&w);
     tunelookup_db *db = open_db(TUNELOOKUP_ERRORS);
     tunelookup_plan *plan = prepare_class(db, plain, NULL);
@@ -197,4 +207,37 @@ START_TEST(test_snapshots)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_class", test_whole_outputs, test_rows, test_workloads_and_failures, test_refused, test_snapshots)
+/* A pack has the member and the fastest of its class, and answers as the database does; without --class it lacks them. */
+START_TEST(test_packs)
+{
+    char path[192];
+    mt_store *store = NULL, *copy = NULL;
+    const mt_filter filter = {.kernel = "toy"};
+    lookup_writer w = begin();
+    put_rows(&w);
+    lookup_end(&w);
+    ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
+    snprintf(path, sizeof path, "%s/class.pack", fixture_folder);
+    for (int has_class = 0; has_class < 2; has_class++) {
+        tunelookup_db *db;
+        mt_packed pack = {0};
+        ck_ok(mt_pack_gather(store, &filter, has_class ? plain : NULL, &copy, &fixture_err));
+        ck_ok(mt_pack_make(copy, &filter, &pack, &fixture_err));
+        mt_store_close(copy);
+        ck_ok(mt_file_write_atomic(path, pack.bytes, pack.contents.bytes, &fixture_err));
+        ck_assert_int_eq(chmod(path, 0644), 0);
+        mt_packed_free(&pack);
+        ck_lookup(tunelookup_open(path, 0, &db));
+        tunelookup_plan *plan = prepare_class(db, plain, NULL);
+        if (has_class) ck_answers(plan, 64, wide);
+        else ck_nothing(plan, 64, "no variant is known to have the bits");
+        if (has_class) ck_answers(plan, 128, plain);
+        ck_nothing(plan, 512, "no variant is known to have the bits");
+        tunelookup_close(db);
+    }
+    ck_fails(mt_pack_gather(store, &filter, "ALGO=nobody", &copy, &fixture_err), MT_ERR_NOT_FOUND, "no fingerprints of the variant ALGO=nobody are stored");
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_class", test_whole_outputs, test_rows, test_workloads_and_failures, test_refused, test_snapshots, test_packs)
