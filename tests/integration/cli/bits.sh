@@ -27,6 +27,12 @@ of_rows 01 $a 02 $b <"$data/cli/demo.small.jsonl" >small.jsonl
 of_rows 03 $a$b 04 $c$b <"$data/cli/demo.large.jsonl" >large.jsonl
 mt import --as recorded --db rows.sqlite small.jsonl large.jsonl
 mt show --db rows.sqlite --bits
+mt merge rows.sqlite --into merged-rows.sqlite
+mt export --jsonl --db merged-rows.sqlite -o rows.jsonl
+mt import --as recorded --db again.sqlite rows.jsonl
+mt show --db again.sqlite --bits
+sed 's/"row_bits":"[^"]*"/"row_bits":"abc"/' small.jsonl | head -2 >bad-rows.jsonl
+mt import --as recorded --db bad-rows.sqlite bad-rows.jsonl
 note "lookups that keep to a class"
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rows.sqlite --db r.sqlite --quiet
 mt lookup --db r.sqlite --gpu recorded:h100 --shape large --workload even
