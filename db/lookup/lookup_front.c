@@ -208,15 +208,15 @@ static tunelookup_status read_members(mt_lookup_loader *loader, mt_lookup_front_
     if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 3, loader->answers->member, -1, SQLITE_STATIC);
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *bits = text_of(statement, 1), *row_bits = text_of(statement, 2);
+        if (!*bits && !*row_bits) continue;
         struct mt_lookup_member *member = mt_lookup_arena_take(arena, 1, sizeof *member);
         if (member) *member = (struct mt_lookup_member){ reader->members, sqlite3_column_int64(statement, 0), mt_lookup_arena_text(arena, bits, strlen(bits)), mt_lookup_arena_text(arena, row_bits, strlen(row_bits)) };
         if (!member || !member->bits || !member->row_bits) LOOKUP_LEAVE(mt_lookup_no_memory());
         reader->members = member;
     }
-    if (sqlite3_finalize(statement) != SQLITE_OK || code != SQLITE_OK) return sqlite_fail(loader);
-    return st;
+    if (code != SQLITE_OK) st = sqlite_fail(loader);
 done:
-    sqlite3_finalize(statement);
+    if (sqlite3_finalize(statement) != SQLITE_OK && st == TUNELOOKUP_OK) st = sqlite_fail(loader);
     return st;
 }
 
@@ -293,7 +293,7 @@ tunelookup_status mt_lookup_front_read(mt_lookup_loader *loader, mt_lookup_front
 {
     tunelookup_status st = TUNELOOKUP_OK;
     LOOKUP_TRY(prepare(loader, reader));
-    if (reader->bits) LOOKUP_TRY(add_class(loader, reader, head, winner));
+    if (reader->members) LOOKUP_TRY(add_class(loader, reader, head, winner));
     if (!(loader->plan->db->flags & TUNELOOKUP_ERRORS)) return st;
     for (const mt_lookup_row *beside = head; beside; beside = beside->next) LOOKUP_TRY(add_front(loader, reader, head, beside, &winner->slower));
     winner->most_error = over_workloads(reader, head, winner).error;
