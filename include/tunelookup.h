@@ -202,7 +202,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_open_pinned(const char *path, unsign
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
  * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (where no row here has it, those of other workloads answer; without: the variant with the least worst-case slowdown among the
- * winners of the workloads measured), "class=ALGO=…;…" a variant whose bits all answers are to have. A GPU without rows is no error: find then takes the next steps of tunelookup_match, and tunelookup_explain says why.
+ * winners of the workloads measured), "class=ALGO=…;…" a variant whose bits all answers are to have. A GPU without rows is no error, nor is a list of a length that no row has: find then takes the next steps of tunelookup_match, and tunelookup_explain says why.
  * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, of a pinned handle OTHER_SNAPSHOT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);

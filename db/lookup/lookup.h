@@ -300,7 +300,7 @@ typedef struct mt_lookup_answers {
     const char *workload, *member;    /* bound, or NULL; member: of a class, the variant with whose bits alone a shape is answered */
     const char *missing_workload;     /* bound, but no row here is of it, so that those of all others count; NULL = none */
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
-    const char *unknown;              /* what was bound (strings, lengths of lists) and no stored shape has, and what there is; then find says NONE. "" = nothing */
+    const char *unknown;              /* which strings were bound that no stored shape has, and what there is; then find says NONE. "" = nothing */
     const char *unknown_workload;     /* that no file has the bound workload, and which there are; "" = one has */
     mt_lookup_left_out *left_out;     /* files that can't be read, or whose kernel can't: the others answer */
     uint32_t left_out_count;
