@@ -185,6 +185,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     case MT_ROW_PLUGIN: return is_plugin(value);
     case MT_ROW_DIGEST: return is_hash(value, 8);
     case MT_ROW_BITS: return is_hash(value, 16);
+    case MT_ROW_ROW_BITS: return value->size >= 2 * 16 && value->size <= 17 * 16 && value->size % 16 == 0 && is_hash(value, value->size);
     case MT_ROW_CARVEOUTS: return is_carveout_list(value);
     default: return is_one_of(expectations[kind], value);
     }

@@ -348,6 +348,7 @@ void mt_rule_list(const mt_rule *rule, mt_rule_search *search)
     size_t listed[MT_RULE_LISTED], count = 0; /* the best, in order */
     predict_all(rule, search);
     search->is_list_made = true;
+    memset(search->is_listed, 0, sizeof search->is_listed);
     for (size_t v = 0; v < rule->variant_count; v++) {
         double value = search->predicted[v];
         size_t at = count;
@@ -474,11 +475,12 @@ bool mt_rule_next_beside(const mt_rule *rule, mt_rule_search *search)
     return offer_least(rule, search, search->is_any_kept ? beside : alone);
 }
 
-/* As of a variant, but that a failure is worse than any time. */
+/* As of a variant, but that a failure is worse than any time. Where costs decide it is not known: what near shapes say of the default does not compare with what a model says of the offer. */
 static double predict_default(const mt_rule *rule, const mt_rule_search *search)
 {
     double sum = 0, total = 0;
     if (isinf(rule->default_slowdown[search->nearest])) return INFINITY;
+    if (rule->costs_decide) return NAN;
     for (size_t i = 0; i < rule->shape_count; i++) {
         double value = search->weight[i] > 0 ? rule->default_slowdown[i] : NAN;
         if (!isfinite(value)) continue;

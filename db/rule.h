@@ -118,7 +118,8 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
 size_t mt_rule_refuse_wrong(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* The same of the default: with one of the texts it fails on every shape on which its time is known. */
 bool mt_rule_default_fails(const mt_rule *rule, const double *shape);
-/* Lists the variants that would be offered first if nothing were known of costs: a model takes longer to evaluate than a mean. After mt_rule_refuse_wrong. */
+/* Lists the variants that would be offered first if nothing were known of costs: a model takes longer to evaluate than a mean. After mt_rule_refuse_wrong; again where some
+ * of the listed were refused since. */
 void mt_rule_list(const mt_rule *rule, mt_rule_search *search);
 /* Tells the costs of the asked shape, [variant_count], NAN where not known; those of listed variants are looked at (without mt_rule_list it makes the list). Before the first mt_rule_next.
  * Without, none are known and there is no list. */

@@ -61,7 +61,8 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_LIMIT = 15,       /* more names or knobs than this version supports */
     TUNELOOKUP_ERR_OLDER_SCHEMA = 16, /* written by an older msda-tune; any command of a newer one that writes into the file migrates it */
     TUNELOOKUP_ERR_OTHER_SNAPSHOT = 17, /* of a pinned handle: the files hold another snapshot */
-    TUNELOOKUP_ERR_NOT_WITHIN = 18   /* find_within: of no variant that may run is it known that its error is within the limit */
+    TUNELOOKUP_ERR_NOT_WITHIN = 18,  /* find_within: of no variant that may run is it known that its error is within the limit */
+    TUNELOOKUP_ERR_NOT_IN_CLASS = 19 /* find, of a plan that is bound to a class: of no variant that may run is it known that it has the class's bits on this shape */
 } tunelookup_status;
 
 /* Flags of tunelookup_open. */
@@ -201,15 +202,19 @@ TUNELOOKUP_API tunelookup_status tunelookup_open_pinned(const char *path, unsign
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
  * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (where no row here has it, those of other workloads answer; without: the variant with the least worst-case slowdown among the
- * winners of the workloads measured). A GPU without rows is no error: find then takes the next steps of tunelookup_match, and tunelookup_explain says why.
+ * winners of the workloads measured), "class=ALGO=…;…" a variant whose bits all answers are to have. A GPU without rows is no error, nor is a list of a length that no row has: find then takes the next steps of tunelookup_match, and tunelookup_explain says why.
  * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, of a pinned handle OTHER_SNAPSHOT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);
 
 /* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said. A shape without a row takes some microseconds the first time.
  * Never returns a variant that was not validated, belongs to another source, or breaks a constraint for this shape and device.
- * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone). Async-signal-safe; wait-free. */
+ * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone), NOT_IN_CLASS. Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);
+
+/* Of a plan that is bound to a class ("class=" and a variant, the class's member, as `msda-tune show --bits` lists it) find answers with the fastest variant that computed the member's bits on the asked shape, and, where
+ * outputs are batches ([arg] batch of the search space), whose first 1, 2, 4, … rows are those of the member in every batch in which it was measured. EXACT, or NOT_IN_CLASS with match NONE: a shape that was not tuned, or
+ * on which nothing tells. Fingerprints are of the inputs of seed 0 and of the compiler that the rows name. find_several gives that one answer, find_within is ARGUMENT. No flag is needed; prepare reads some more. */
 
 /* For who measures for himself before he decides: variants of which one is likely to be fastest, results[capacity]; *count of them. The first is what find answers; each of the others is the one of those that
  * may run for these values with which the best of all is expected to be fastest, so that they differ. 0 where find says NONE. Takes some tens of microseconds, and is not kept. Errors: ARGUMENT. */

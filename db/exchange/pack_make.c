@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/front_rows.h"
+#include "db/store/current.h"
 #include "db/store/open/store_image.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
@@ -14,6 +15,12 @@
 static const char kept_sql[] = "CREATE TEMP TABLE pack_subject AS SELECT s.id AS id, s.kernel_id AS kernel_id, s.device_id AS device_id, k.spec_json = '{}' AS is_blind " SUBJECT_TABLES
                                "WHERE EXISTS (SELECT 1 FROM answer a WHERE a.subject_id = s.id) AND " SUBJECT_FILTER;
 
+/* Of a class of equal bits the member, and the fastest variant of each subject that has its bits there or whose rows are the member's in some batch (db/lookup/lookup_front.c); none without a member. */
+static const char member_sql[] = "CREATE TEMP TABLE pack_member AS SELECT s.id AS subject_id, m.variant_id AS variant_id, m.bits AS bits, m.row_bits AS row_bits FROM pack_subject s CROSS JOIN variant v ON v.kernel_id = s.kernel_id "
+                                 "CROSS JOIN current_result c ON c.subject_id = s.id AND c.variant_id = v.id " MT_JOIN_CURRENT("c.measurement_id") "WHERE v.text = ?1 AND m.outcome = 'ok'";
+static const char class_sql[] = "CREATE TEMP TABLE pack_class AS SELECT s.id AS subject_id, m.variant_id AS variant_id, min(m.median_ns) AS median_ns FROM pack_subject s CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("c.measurement_id")
+                                "WHERE m.outcome = 'ok' AND m.median_ns > 0 AND EXISTS (SELECT 1 FROM pack_member p WHERE (p.subject_id = s.id AND p.bits = m.bits) OR instr(p.row_bits, m.row_bits) = 1 OR instr(m.row_bits, p.row_bits) = 1) GROUP BY s.id";
+
 /* Variants that lookups may hand out, and what they are compared with: of others nobody asks how they did. Of these all rows stay, of any GPU, since what is not safe on one is not handed out on another. */
 static const char gather_sql[] =
     "CREATE TEMP TABLE pack_portfolio AS SELECT p.id AS id FROM main.portfolio p WHERE EXISTS (SELECT 1 FROM pack_subject s WHERE s.kernel_id = p.kernel_id AND s.device_id = p.device_id); "
@@ -21,7 +28,8 @@ static const char gather_sql[] =
     "UNION SELECT variant_id FROM main.landmark WHERE subject_id IN (SELECT id FROM pack_subject) "
     "UNION SELECT variant_id FROM main.portfolio_variant WHERE portfolio_id IN (SELECT id FROM pack_portfolio) "
     "UNION SELECT m.variant_id FROM main.best b JOIN main.finalist f ON f.final_id = b.final_id JOIN main.measurement m ON m.id = f.measurement_id WHERE b.subject_id IN (SELECT id FROM pack_subject) "
-    "UNION SELECT variant_id FROM (" MT_FRONT_OF("subject_id IN (SELECT id FROM pack_subject)") "); "
+    "UNION SELECT variant_id FROM (" MT_FRONT_OF("subject_id IN (SELECT id FROM pack_subject)") ") "
+    "UNION SELECT variant_id FROM pack_member UNION SELECT variant_id FROM pack_class; "
     "DELETE FROM main.intent; DELETE FROM main.anchor; DELETE FROM main.pruned; DELETE FROM main.metric; DELETE FROM main.library_comparison; "
     "DELETE FROM main.answer WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
     "DELETE FROM main.best WHERE subject_id NOT IN (SELECT id FROM pack_subject); "
@@ -44,7 +52,7 @@ static const char gather_sql[] =
     "DELETE FROM main.device WHERE id NOT IN (SELECT device_id FROM main.subject UNION SELECT device_id FROM main.strike); "
     "DELETE FROM main.toolchain WHERE id NOT IN (SELECT toolchain_id FROM main.measurement UNION SELECT toolchain_id FROM main.answer); "
     "DELETE FROM main.session WHERE id NOT IN (SELECT session_id FROM main.measurement UNION SELECT session_id FROM main.final_round); "
-    "DELETE FROM main.cubin WHERE encoding <> 'raw'; DROP TABLE pack_portfolio; DROP TABLE pack_variant";
+    "DELETE FROM main.cubin WHERE encoding <> 'raw'; DROP TABLE pack_portfolio; DROP TABLE pack_variant; DROP TABLE pack_member; DROP TABLE pack_class";
 
 /* Who measured is nobody's business who gets a pack, and equal rows make equal packs: as sealing does of imports (db/store/open/store_seal.c). */
 static const char forget_sql[] =
@@ -77,12 +85,25 @@ static mt_status count_kept(mt_store *copy, mt_error *err)
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: the expressions that lookups evaluate are not stored of any kernel that matches, as its rows were imported; tune it with its search space first", mt_store_path(copy));
 }
 
-mt_status mt_pack_gather(mt_store *source, const mt_filter *filter, mt_store **copy, mt_error *err)
+static mt_status keep_class(mt_store *copy, const char *member, mt_error *err)
+{
+    int64_t known;
+    mt_status st;
+    mt_sql_args rows = mt_sql_query(copy, member_sql, MT_IN(MT_TEXT(member)), &st, err);
+    while (mt_sql_each(copy, &rows, "choose a class", &st, err)) continue;
+    if (st == MT_OK) st = mt_sql_exec(copy, class_sql, err);
+    if (st != MT_OK || !member) return st;
+    st = mt_sql_one(copy, "SELECT count(*) FROM pack_member WHERE bits IS NOT NULL OR row_bits IS NOT NULL", "count a class", MT_NO_IN, MT_OUT(MT_TO_INT(&known)), err);
+    return st != MT_OK || known ? st : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no fingerprints of the variant %s are stored; expected one that show --bits lists", mt_store_path(copy), member);
+}
+
+mt_status mt_pack_gather(mt_store *source, const mt_filter *filter, const char *member, mt_store **copy, mt_error *err)
 {
     mt_status st;
     MT_TRY(mt_store_copy(source, copy, err));
     MT_TRY(keep(*copy, filter, err));
     MT_TRY(count_kept(*copy, err));
+    MT_TRY(keep_class(*copy, member, err));
     MT_TRY(mt_sql_exec(*copy, gather_sql, err));
     st = mt_sql_exec(*copy, forget_sql, err);
 done:

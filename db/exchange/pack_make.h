@@ -6,8 +6,9 @@
 
 /* A copy of the source in memory that holds what may answer for the kernels and GPUs of the filter: their winners, what says of the variants that lookups hand out how they did anywhere, and the
  * predictor. Who measured, where, when and with which samples is not there. All shapes of these kernels stay (the predictor knows them): filter's shape and workload choose code alone.
+ * member: the rows of this variant too, and of each shape the fastest of its class of equal bits; NULL = no class. NOT_FOUND where no fingerprint of it is stored.
  * NOTHING_VALID, without a message, where no winner is left; NOT_FOUND where none of them has stored expressions, without which no lookup answers. */
-mt_status mt_pack_gather(mt_store *source, const mt_filter *filter, mt_store **copy, mt_error *err);
+mt_status mt_pack_gather(mt_store *source, const mt_filter *filter, const char *member, mt_store **copy, mt_error *err);
 
 typedef struct mt_pack_contents {
     int64_t winners, without_code;  /* of the filter; those whose code the pack lacks */

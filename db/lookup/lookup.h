@@ -271,7 +271,7 @@ typedef struct mt_lookup_row {
     struct mt_lookup_row *next;           /* while loading: the next row of equal rank for the shape */
     int64_t subject;
     double most_error;                    /* the largest over the workloads that the row answers for; NAN = it is not known of all */
-    struct mt_lookup_row *slower; uint32_t place; /* of the shape's front, with TUNELOOKUP_ERRORS: the next one, with a smaller most_error; its place among the extra rows, from 1 */
+    struct mt_lookup_row *slower, *of_class; uint32_t place; /* the next row of the shape's front (TUNELOOKUP_ERRORS), with a smaller most_error, or of its class; of a winner: the fastest of the plan's class; place among the extra rows, from 1 */
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
@@ -297,10 +297,10 @@ typedef struct mt_lookup_answers {
     const char *kernel;
     const char *gpu;                  /* key of the GPU whose rows answer; where the files have none like it, of the asked one as far as it is known */
     const char **gpus;                /* the key as each file has it, or NULL */
-    const char *workload;             /* bound, or NULL */
+    const char *workload, *member;    /* bound, or NULL; member: of a class, the variant with whose bits alone a shape is answered */
     const char *missing_workload;     /* bound, but no row here is of it, so that those of all others count; NULL = none */
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
-    const char *unknown;              /* what was bound (strings, lengths of lists) and no stored shape has, and what there is; then find says NONE. "" = nothing */
+    const char *unknown;              /* which strings were bound that no stored shape has, and what there is; then find says NONE. "" = nothing */
     const char *unknown_workload;     /* that no file has the bound workload, and which there are; "" = one has */
     mt_lookup_left_out *left_out;     /* files that can't be read, or whose kernel can't: the others answer */
     uint32_t left_out_count;

@@ -169,6 +169,34 @@ static const mt_lookup_predictor *within(const asking *a, const mt_lookup_predic
     return &room->predictor;
 }
 
+static bool may_run(asking *a, const mt_lookup_predictor *predictor, size_t variant)
+{
+    uint8_t launches;
+    return mt_lookup_may_run(a->answers, predictor->variants[variant], a->values, &launches, a->trace ? a->why : NULL, sizeof a->why);
+}
+
+/* Where costs decide, nothing is chosen that is not listed: if the cheapest of the list may not run, or some have no cost, those that may not run make room for others. True if some did. Mostly this
+ * looks at one variant. */
+static bool make_room(asking *a, const mt_lookup_predictor *predictor, const double *costs, mt_rule_search *search)
+{
+    size_t count = predictor->rule.variant_count, cheapest = count;
+    bool has_costs = true;
+    unsigned refused = 0;
+    for (size_t v = 0; v < count; v++) {
+        if (!search->is_listed[v]) continue;
+        has_costs = has_costs && !isnan(costs[v]);
+        if (!isnan(costs[v]) && (cheapest == count || costs[v] < costs[cheapest])) cheapest = v;
+    }
+    if (cheapest < count && has_costs && may_run(a, predictor, cheapest)) return false;
+    for (size_t v = 0; v < count; v++) {
+        if (!search->is_listed[v] || may_run(a, predictor, v)) continue;
+        search->is_refused[v] = true;
+        refused++;
+    }
+    if (refused) SAY(a, "refused:  %u of the likely variants: %s\n", refused, a->why);
+    return refused != 0;
+}
+
 /* Begins with one predictor: what is ruled out, and what the likely ones cost here. */
 static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
@@ -177,8 +205,10 @@ static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_searc
     mt_rule_begin(&predictor->rule, a->features, search);
     rule_out(a, predictor, search);
     if (predictor->rule.cost_weight == 0) return;
-    mt_rule_list(&predictor->rule, search);
-    mt_lookup_costs_of(a->answers, predictor, a->values, search->is_listed, costs);
+    do {
+        mt_rule_list(&predictor->rule, search);
+        mt_lookup_costs_of(a->answers, predictor, a->values, search->is_listed, costs);
+    } while (predictor->rule.costs_decide && make_room(a, predictor, costs, search));
     mt_rule_set_costs(&predictor->rule, costs, search);
 }
 

@@ -179,6 +179,7 @@ static void explain_row(text *to, const mt_lookup_answers *answers, const mt_loo
     add(to, "variant:  %s\n", row->variant->text);
     add_measured(to, answers, row, "");
     add_within(to, result);
+    if (answers->member) add(to, "class:    the fastest that is known to have the bits of %s on this shape\n", answers->member);
     add_slowdown(to, answers, row);
     add_source(to, answers, row);
     add_file_notes(to, answers);
@@ -205,6 +206,14 @@ static void add_no_front(text *to, const mt_lookup_row *row, double max_error, c
     else add(to, "%-9s no variant that was measured for this GPU and shape has an error of at most %.3g; the least is %.3g\n", head, max_error, least);
 }
 
+/* Of a plan that is bound to a class. */
+static void add_no_class(text *to, const mt_lookup_answers *answers, const mt_lookup_row *winner, const char *head)
+{
+    if (winner->of_class) add(to, "%-9s what has the bits of the class on this GPU and shape may not run here\n", head);
+    else add(to, "%-9s no variant is known to have the bits of the class on this GPU and shape\n", head);
+    add(to, "class:    %s\n", answers->member);
+}
+
 /* Why no exact row answers. */
 static void add_no_row(text *to, const mt_lookup_answers *answers, const tunelookup_result *result, const char *head)
 {
@@ -218,6 +227,10 @@ static void add_no_row(text *to, const mt_lookup_answers *answers, const tuneloo
         const char *unsafe = mt_lookup_unsafe_on(answers, variant->text, result->values_);
         if (!isinf(result->max_error_)) {
             add_no_front(to, answers->rows[index], result->max_error_, head);
+            return;
+        }
+        if (answers->member) {
+            add_no_class(to, answers, answers->rows[index], head);
             return;
         }
         add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, unsafe ? unsafe : is_fine ? "it is fine now" : why);
@@ -258,7 +271,7 @@ static void add_asked(text *to, const mt_lookup_answers *answers, const tunelook
 static void explain_none(text *to, const mt_lookup_answers *answers, const tunelookup_result *result)
 {
     add_no_row(to, answers, result, "none:");
-    add_steps(to, answers, result);
+    if (!answers->member) add_steps(to, answers, result);
     add_asked(to, answers, result);
     add(to, "source:   %s@%s\n", answers->kernel, answers->kernel_key);
     add_left_out(to, answers);

@@ -111,10 +111,27 @@ static void answer_below(const tunelookup_plan *plan, const int64_t values[], tu
     if (plan->misses) mt_lookup_count_miss(plan->misses, values, answers->value_count);
 }
 
+/* From the class alone; what predictors offer was never run on the shape, so that nobody knows its bits. */
+static tunelookup_status answer_class(const tunelookup_plan *plan, const int64_t values[], mt_lookup_row *winner, tunelookup_result *result)
+{
+    const mt_lookup_answers *answers = result->answers_;
+    mt_lookup_row *row = winner ? winner->of_class : NULL;
+    while (row && !mt_lookup_row_check(answers, row)) row = row->slower;
+    if (row) {
+        result->row_ = answers->row_count + row->place - 1;
+        answer_row(answers, row, result);
+        return TUNELOOKUP_OK;
+    }
+    answer_none(answers, result);
+    if (!winner && plan->misses) mt_lookup_count_miss(plan->misses, values, answers->value_count);
+    return TUNELOOKUP_ERR_NOT_IN_CLASS;
+}
+
 tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
 {
     if (!plan || !result || (!values && plan->value_count)) return TUNELOOKUP_ERR_ARGUMENT;
     mt_lookup_row *row = ask(plan, values, INFINITY, result);
+    if (((const mt_lookup_answers *)result->answers_)->member) return answer_class(plan, values, row, result);
     if (row && mt_lookup_row_check(result->answers_, row)) answer_row(result->answers_, row, result);
     else answer_below(plan, values, result);
     return TUNELOOKUP_OK;
@@ -126,6 +143,7 @@ tunelookup_status tunelookup_find_within(const tunelookup_plan *plan, const int6
     if (isinf(max_error)) return tunelookup_find(plan, values, result);
     mt_lookup_row *row = ask(plan, values, max_error, result);
     const mt_lookup_answers *answers = result->answers_;
+    if (answers->member) return TUNELOOKUP_ERR_ARGUMENT;
     while (row && !(row->most_error <= max_error && mt_lookup_row_check(answers, row))) row = row->slower;
     if (!row) {
         answer_below(plan, values, result);
@@ -147,6 +165,7 @@ tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int
     tunelookup_status st = tunelookup_find(plan, values, &results[0]);
     if (st != TUNELOOKUP_OK || results[0].match == TUNELOOKUP_MATCH_NONE) return st;
     *count = 1;
+    if (((const mt_lookup_answers *)results[0].answers_)->member) return TUNELOOKUP_OK;
     found = mt_lookup_several(results[0].answers_, results[0].values_, decisions, capacity < MT_RULE_VARIANTS ? capacity : MT_RULE_VARIANTS);
     for (size_t i = 0; i < found && *count < capacity; i++) {
         tunelookup_result *result = &results[*count];

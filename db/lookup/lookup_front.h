@@ -1,10 +1,10 @@
-/* What answers for a shape within a limit of errors, besides its winner (lookup_front.c). */
+/* What answers for a shape besides its winner, within a limit of errors or in a class of equal bits (lookup_front.c). */
 #pragma once
 
 #include "db/lookup/lookup.h"
 
-typedef struct mt_lookup_front_reader { struct sqlite3_stmt *times, *row, *on_subject; } mt_lookup_front_reader; /* begins as zeros */
-/* head: the winners of the shape's workloads, by `next`; winner: the one of them that answers, which gets most_error and `slower`. */
+typedef struct mt_lookup_front_reader { struct sqlite3_stmt *times, *row, *on_subject, *bits; struct mt_lookup_member *members; } mt_lookup_front_reader; /* begins as zeros */
+/* head: the winners of the shape's workloads, by `next`; winner: the one of them that answers, which gets most_error and `slower` with TUNELOOKUP_ERRORS, and of_class where the plan is bound to a class. */
 tunelookup_status mt_lookup_front_read(mt_lookup_loader *loader, mt_lookup_front_reader *reader, const mt_lookup_row *head, mt_lookup_row *winner);
 void mt_lookup_front_end(mt_lookup_front_reader *reader);
 

@@ -1,4 +1,4 @@
-/* What there is beyond "nothing was tuned": the GPUs that have winners, and which of them have recorded ones alone, which only TUNELOOKUP_RECORDED lets answer; and whether stored shapes have the values that the asked names are bound to. Read only where no row answers:
+/* What there is beyond "nothing was tuned": the GPUs that have winners, and which of them have recorded ones alone, which only TUNELOOKUP_RECORDED lets answer; and whether stored shapes have the strings that the asked names are bound to. Read only where no row answers:
  * a row that does has them all. */
 #include "db/lookup/lookup.h"
 
@@ -71,23 +71,13 @@ static const char *value_in(const char *key, const char *name, size_t *length)
     return NULL;
 }
 
-/* What a stored value is compared by: itself, or of a list ("3,5"; of one element "7,") its length, written to `number`. */
-static const char *comparable(const mt_lookup_model_name *name, const char *value, size_t *length, char number[16])
-{
-    int elements = 1;
-    if (name->kind != MT_LOOKUP_NAME_LIST) return value;
-    for (size_t i = 0; i + 1 < *length; i++) elements += value[i] == ',';
-    *length = (size_t)snprintf(number, 16, "%d", elements);
-    return number;
-}
-
 typedef struct values {
     const char *asked; /* to look for */
     bool is_found;
     list others;
 } values;
 
-/* Looks through the values (of lists the lengths) that `name` has in the file's shapes, as far as the asked one; NULL: the names of its workloads. */
+/* Looks through the values that `name` has in the file's shapes, as far as the asked one; NULL: the names of its workloads. */
 static tunelookup_status look_through(mt_lookup_loader *loader, const mt_lookup_source *source, size_t file, const mt_lookup_model_name *name, values *known)
 {
     sqlite3_stmt *statement = NULL;
@@ -96,11 +86,9 @@ static tunelookup_status look_through(mt_lookup_loader *loader, const mt_lookup_
     if (sqlite3_prepare_v2(source->session.db, sql, -1, &statement, NULL) != SQLITE_OK) return fail(loader, source->session.db, file);
     sqlite3_bind_int64(statement, 1, source->kernel);
     while (!known->is_found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        char number[16];
         const char *key = (const char *)sqlite3_column_text(statement, 0), *value = key;
         size_t length = key ? strlen(key) : 0;
         if (key && name) value = value_in(key, name->name, &length);
-        if (value && name) value = comparable(name, value, &length, number);
         if (!value) continue;
         known->is_found = length == strlen(known->asked) && memcmp(value, known->asked, length) == 0;
         if (!has(&known->others, value, length)) add(&known->others, ", ", value, length);
@@ -126,7 +114,6 @@ static void add_unknown(list *text, const mt_lookup_model_name *name, const valu
     int length;
     if (known->is_found || !*others) return;
     if (!name) length = snprintf(line, sizeof line, "known workloads: %.500s", others);
-    else if (name->kind == MT_LOOKUP_NAME_LIST) length = snprintf(line, sizeof line, "%.200s was given with %s elements; stored shapes have: %.500s", name->name, asked, others);
     else length = snprintf(line, sizeof line, "%.200s=%.200s is in no stored shape; known are: %.500s", name->name, asked, others);
     add(text, "; ", line, (size_t)length);
 }
@@ -137,14 +124,8 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
     list text = { 0 };
     for (uint32_t i = 0; i < answers->model.name_count; i++) {
         const mt_lookup_model_name *name = &answers->model.names[i];
-        char length[16];
-        const char *asked = name->string;
-        if (name->kind == MT_LOOKUP_NAME_LIST) {
-            snprintf(length, sizeof length, "%u", (unsigned)name->length);
-            asked = length;
-        }
-        if (!asked || name->kind == MT_LOOKUP_NAME_INT) continue;
-        values known = { .asked = asked };
+        values known = { .asked = name->string };
+        if (name->kind != MT_LOOKUP_NAME_STRING) continue;
         tunelookup_status st = look_through_all(loader, sources, name, &known);
         if (st != TUNELOOKUP_OK) return st;
         add_unknown(&text, name, &known);

@@ -47,7 +47,7 @@ static tunelookup_status check_all_bound(const mt_lookup_answers *answers)
     return *missing ? mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: shape values are missing: %s", answers->kernel, missing) : TUNELOOKUP_OK;
 }
 
-/* "dtype=f16", "workload=local15" */
+/* "dtype=f16", "workload=local15", "class=ALGO=…" */
 static tunelookup_status bind_setting(mt_lookup_answers *answers, const char *text, const char *equals)
 {
     mt_lookup_model_name *name = find_name(&answers->model, text, (size_t)(equals - text));
@@ -56,6 +56,11 @@ static tunelookup_status bind_setting(mt_lookup_answers *answers, const char *te
     if (!name && strncmp(text, "workload=", 9) == 0) {
         if (answers->workload) return bad_name(answers, text, "the workload is given twice");
         answers->workload = value;
+        return TUNELOOKUP_OK;
+    }
+    if (!name && strncmp(text, "class=", 6) == 0) {
+        if (answers->member) return bad_name(answers, text, "the class is given twice");
+        answers->member = value;
         return TUNELOOKUP_OK;
     }
     if (!name) return no_such(answers, text);

@@ -347,8 +347,8 @@ static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
-    mt_lookup_front_reader front = { NULL, NULL, NULL };
-    const bool wants_fronts = loader->plan->db->flags & TUNELOOKUP_ERRORS;
+    mt_lookup_front_reader front = { 0 };
+    const bool wants_fronts = loader->answers->member || loader->plan->db->flags & TUNELOOKUP_ERRORS;
     /* max() and the columns of its row: by ORDER BY id DESC LIMIT 1 SQLite makes a table to sort for each of hundreds of questions, which costs three times the answer. */
     static const char sql[] = "SELECT median_ns, outcome, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement");
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {

@@ -33,6 +33,9 @@ static const char *const contents[] = {
     "SELECT hash, encoding FROM cubin ORDER BY hash",
 };
 
+/* What classes of equal bits are made of, which files of schemas before 11 lack. */
+static const char fingerprints[] = "SELECT id, bits, row_bits FROM measurement WHERE bits IS NOT NULL ORDER BY id";
+
 static void add_number(XXH3_state_t *state, int64_t number)
 {
     XXH3_128bits_update(state, &number, sizeof number);
@@ -155,6 +158,7 @@ static tunelookup_status add_session(XXH3_state_t *state, renewals *order, const
     add_number(state, file->is_shipped);
     if (session->is_pack) XXH3_128bits_update(state, session->contents, sizeof session->contents);
     for (size_t i = 0; !session->is_pack && i < sizeof contents / sizeof *contents; i++) LOOKUP_TRY(add_rows(state, session->db, file->path, contents[i]));
+    if (!session->is_pack && sqlite3_table_column_metadata(session->db, "main", "measurement", "row_bits", NULL, NULL, NULL, NULL, NULL) == SQLITE_OK) LOOKUP_TRY(add_rows(state, session->db, file->path, fingerprints));
     if (session->db) LOOKUP_TRY(read_renewals(order, session->db, file->path));
     st = mt_lookup_sqlite_confirm(file, session);
 done:

@@ -15,7 +15,7 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 10,
+    SCHEMA_VERSION = 11,
     OLDEST_SCHEMA = 8,           /* reading it needs no code of its own */
     OLDEST_UPDATED = 7,          /* what is older, the tool refuses to update (migrate.c) */
     OLDEST_SQLITE = 3026000,

@@ -62,6 +62,7 @@ const char *tunelookup_strerror(tunelookup_status status)
     case TUNELOOKUP_ERR_CUBIN_DAMAGED: return "the cubin is damaged or not for this GPU";
     case TUNELOOKUP_ERR_LIMIT: return "more than this version supports";
     case TUNELOOKUP_ERR_OLDER_SCHEMA: return "written by an older msda-tune";
+    case TUNELOOKUP_ERR_NOT_IN_CLASS: return "no variant is known to have the bits of the class on this shape";
     case TUNELOOKUP_ERR_NOT_WITHIN: return "no variant is known to be within the limit of errors";
     case TUNELOOKUP_ERR_OTHER_SNAPSHOT: return "the files hold another snapshot than the pinned one";
     }

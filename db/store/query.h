@@ -75,15 +75,17 @@ typedef mt_status (*mt_query_strike_callback)(void *context, const mt_strike_inf
 /* Ordered by GPU, kernel, shape, variant. Of the filter gpu, kernel, kernel_key, shape, shape_key and origin count: strikes hold for every workload. */
 mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_strike_callback callback, void *context, mt_error *err);
 
-/* Variants whose outputs had the same bits on each of the subjects of one kernel, GPU, cache state and origin that the filter admits and of which fingerprints are known. Those that lack one are in no class. */
+/* Variants whose outputs had the same bits on each of the subjects of one kernel, GPU, cache state and origin that the filter admits and of which fingerprints are known; or whose rows had, whatever the batch. Those
+ * that lack one are in no class. */
 typedef struct mt_bits_class {
     const char *gpu_key, *gpu_name, *kernel, *kernel_key, *l2, *origin;
+    bool is_of_rows;                     /* else of whole outputs */
     int64_t subjects, variants;          /* on how many they agree; how many they are */
-    const char *fastest;                 /* the one whose worst slowdown is least */
-    double worst;                        /* that: against the fastest variant with a fingerprint, a factor */
+    const char *member;                  /* the one whose own worst slowdown is least */
+    double mean, worst;                  /* slowdowns of the fastest of the class on each subject against the fastest of all: geometric mean; the largest */
 } mt_bits_class;
 typedef mt_status (*mt_query_bits_callback)(void *context, const mt_bits_class *row, mt_error *err);
-/* Ordered by kernel and GPU, the classes with the fastest first. */
+/* Ordered by kernel and GPU, classes of whole outputs first. */
 mt_status mt_query_bits(mt_store *store, const mt_filter *filter, mt_query_bits_callback callback, void *context, mt_error *err);
 
 /* What was tuned on what: one row for each subject and toolchain, ordered as the best are. */

@@ -36,27 +36,44 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
     return st;
 }
 
-/* Bare columns beside min() come from the row that holds the minimum; group_concat keeps the order of its rows. */
+/* Bare columns beside min() come from the row that holds the minimum; group_concat keeps the order of its rows. Of what is a batch, a variant's fingerprints of rows are compared as far as they go: the longest one
+ * of a batch stands for all, unless one of them is not its beginning. A class costs what the fastest row of each subject does that has its bits, also those of variants that were not measured on every subject. */
+#define GROUP "kernel, device, regime, origin"
 static const char bits_sql[] =
-    "WITH printed AS (SELECT s.kernel_id AS kernel, s.device_id AS device, s.regime AS regime, s.origin AS origin, s.id AS subject, m.variant_id AS variant, m.bits AS bits, "
+    "WITH timed AS (SELECT s.kernel_id AS kernel, s.device_id AS device, s.regime AS regime, s.origin AS origin, s.id AS subject, m.variant_id AS variant, m.bits AS bits, m.row_bits AS row_bits, "
     "m.median_ns / min(m.median_ns) OVER (PARTITION BY s.id) AS slowdown " SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("c.measurement_id")
-    "WHERE m.outcome = 'ok' AND m.median_ns > 0 AND m.bits IS NOT NULL AND " SUBJECT_FILTER "), "
-    "whole AS (SELECT kernel, device, regime, origin, count(DISTINCT subject) AS subjects FROM printed GROUP BY kernel, device, regime, origin), "
-    "member AS (SELECT kernel, device, regime, origin, variant, group_concat(bits) AS signature, count(*) AS known, max(slowdown) AS worst "
-    "FROM (SELECT * FROM printed ORDER BY kernel, device, regime, origin, variant, subject) GROUP BY kernel, device, regime, origin, variant), "
-    "class AS (SELECT kernel, device, regime, origin, subjects, count(*) AS variants, min(worst) AS worst, variant FROM member JOIN whole USING (kernel, device, regime, origin) "
-    "WHERE known = subjects GROUP BY kernel, device, regime, origin, signature) "
-    "SELECT d.key, d.name, k.name, k.key, x.regime, x.origin, v.text, x.subjects, x.variants, x.worst FROM class x JOIN device d ON d.id = x.device JOIN kernel k ON k.id = x.kernel JOIN variant v ON v.id = x.variant "
-    "ORDER BY k.name, k.id, d.key, x.regime, x.origin, x.worst, v.text";
+    "WHERE m.outcome = 'ok' AND m.median_ns > 0 AND " SUBJECT_FILTER "), "
+    "batched AS (SELECT *, first_value(row_bits) OVER (PARTITION BY " GROUP ", variant, substr(row_bits, 1, 16) ORDER BY length(row_bits) DESC, subject) AS longest FROM timed WHERE row_bits IS NOT NULL), "
+    "printed AS (SELECT " GROUP ", subject, variant, slowdown, 0 AS of_rows, bits AS print FROM timed WHERE bits IS NOT NULL "
+    "UNION ALL SELECT " GROUP ", subject, variant, slowdown, 1, CASE WHEN row_bits = substr(longest, 1, length(row_bits)) THEN longest END FROM batched), "
+    "whole AS (SELECT " GROUP ", of_rows, count(DISTINCT subject) AS subjects FROM printed GROUP BY " GROUP ", of_rows), "
+    "member AS (SELECT " GROUP ", of_rows, variant, group_concat(print) AS signature, count(print) AS known, max(slowdown) AS worst "
+    "FROM (SELECT * FROM printed ORDER BY " GROUP ", of_rows, variant, subject) GROUP BY " GROUP ", of_rows, variant), "
+    "class AS (SELECT " GROUP ", of_rows, subjects, count(*) AS variants, min(worst), variant FROM member JOIN whole USING (" GROUP ", of_rows) "
+    "WHERE known = subjects GROUP BY " GROUP ", of_rows, signature) "
+    "SELECT d.key, d.name, k.name, k.key, x.regime, x.origin, v.text, x.of_rows, x.subjects, x.variants, (SELECT min(t.slowdown) FROM timed t WHERE t.subject = p.subject AND "
+    "CASE x.of_rows WHEN 0 THEN t.bits = p.print ELSE t.row_bits = substr(p.print, 1, length(t.row_bits)) END) "
+    "FROM class x JOIN printed p USING (" GROUP ", of_rows, variant) JOIN device d ON d.id = x.device JOIN kernel k ON k.id = x.kernel JOIN variant v ON v.id = x.variant "
+    "ORDER BY k.name, k.id, d.key, x.regime, x.origin, x.of_rows, v.text";
 
 mt_status mt_query_bits(mt_store *store, const mt_filter *filter, mt_query_bits_callback callback, void *context, mt_error *err)
 {
     mt_status st;
+    double logs = 0, worst = 0;
+    int64_t seen = 0;
     mt_sql_args rows = mt_sql_query(store, bits_sql, mt_query_values(filter).in, &st, err);
     while (mt_sql_each(store, &rows, "read fingerprints", &st, err)) {
-        mt_bits_class row = {.subjects = sqlite3_column_int64(rows.statement, 7), .variants = sqlite3_column_int64(rows.statement, 8), .worst = sqlite3_column_double(rows.statement, 9)};
-        const char **texts[] = {&row.gpu_key, &row.gpu_name, &row.kernel, &row.kernel_key, &row.l2, &row.origin, &row.fastest};
+        const double slowdown = sqlite3_column_double(rows.statement, 10);
+        mt_bits_class row = {.is_of_rows = sqlite3_column_int(rows.statement, 7), .subjects = sqlite3_column_int64(rows.statement, 8), .variants = sqlite3_column_int64(rows.statement, 9)};
+        const char **texts[] = {&row.gpu_key, &row.gpu_name, &row.kernel, &row.kernel_key, &row.l2, &row.origin, &row.member};
+        logs += log(slowdown);
+        if (slowdown > worst) worst = slowdown;
+        if (++seen < row.subjects) continue; /* a row for each subject */
         for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(rows.statement, i);
+        row.mean = exp(logs / (double)seen);
+        row.worst = worst;
+        logs = worst = 0;
+        seen = 0;
         st = callback(context, &row, err);
     }
     return st;

@@ -12,12 +12,12 @@
 docs/python.md is the tutorial, docs/lookup.md says what the answers mean."""
 from .device import Device
 from .errors import (ArgumentError, CubinDamagedError, CubinNotAllowedError, DeviceError, DriverTooOldError, Error, FileError, LimitError, NamesError, NewerSchemaError,
-                     NoMemoryError, NotADatabaseError, NotFoundError, NotWithinError, OlderSchemaError, SnapshotError, SQLiteTooOldError, UnknownKernelError, UntrustedError, ValueRangeError)
+                     NoMemoryError, NotADatabaseError, NotFoundError, NotInClassError, NotWithinError, OlderSchemaError, SnapshotError, SQLiteTooOldError, UnknownKernelError, UntrustedError, ValueRangeError)
 from .library import Answer, Answers, ArgKind, Argument, Dtype, Launch, Library, Match, Plan, Role, TensorMap, library_version
 
 open = Library
 __version__ = "0.1.0"
 
 __all__ = ["Answer", "Answers", "ArgKind", "Argument", "ArgumentError", "CubinDamagedError", "CubinNotAllowedError", "Device", "DeviceError", "DriverTooOldError", "Dtype", "Error", "FileError",
-           "Launch", "Library", "LimitError", "Match", "NamesError", "NewerSchemaError", "NoMemoryError", "NotADatabaseError", "NotFoundError", "NotWithinError", "OlderSchemaError", "Plan", "Role",
+           "Launch", "Library", "LimitError", "Match", "NamesError", "NewerSchemaError", "NoMemoryError", "NotADatabaseError", "NotFoundError", "NotInClassError", "NotWithinError", "OlderSchemaError", "Plan", "Role",
            "SQLiteTooOldError", "SnapshotError", "TensorMap", "UnknownKernelError", "UntrustedError", "ValueRangeError", "library_version", "open"]

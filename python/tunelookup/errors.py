@@ -88,6 +88,10 @@ class NotWithinError(Error, status=18):
     """No variant that may run is known to be within the limit of errors."""
 
 
+class NotInClassError(Error, status=19):
+    """No variant that may run is known to have the bits of the plan's class on this shape."""
+
+
 class DeviceError(Error):
     """No such device: no driver, no GPU, or a name that is not in devices.ini."""
 

@@ -275,14 +275,18 @@ class Plan:
         return error
 
     def find(self, values: Sequence[int]) -> Answer:
-        """The answer for one shape: its values in the order of `names`. About a microsecond. ArgumentError where they are not as many integers."""
+        """The answer for one shape: its values in the order of `names`. About a microsecond. ArgumentError where they are not as many integers; of a plan with "class=VARIANT" among its names
+        NotInClassError where no variant is known to have that one's bits (find_many: an answer with match NONE)."""
         result = _c.Result()
         self._calls()
         try:
-            self._find(self._pointer, self._values.pack(*values), ctypes.addressof(result))  # it fails only for a NULL
+            status = self._find(self._pointer, self._values.pack(*values), ctypes.addressof(result))
         except (struct.error, TypeError) as problem:
             raise self._refuse(values, problem) from None
-        return Answer(self, result)
+        answer = Answer(self, result)
+        if status == _c.NOT_IN_CLASS:
+            raise error_of("find", status, answer.explain())
+        return answer
 
     def find_within(self, values: Sequence[int], max_error: float) -> Answer:
         """The fastest variant whose validated error is at most max_error, of a library with errors=True. NotWithinError where none is known to be; ArgumentError for a limit that is negative or NaN."""

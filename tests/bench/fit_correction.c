@@ -200,7 +200,7 @@ static double loss_on(const shape *s, const mt_trees *trees)
         least = cost;
         chosen = all.rows[i].ns;
     }
-    return mt_rule_log2_real(chosen / best);
+    return isnan(chosen) ? NAN : mt_rule_log2_real(chosen / best);
 }
 
 static int by_value(const void *a, const void *b)

@@ -118,7 +118,11 @@ def check_within():
                 refused(tunelookup.ArgumentError, "expected a number of at least 0", plan.find_within, values, bad)
     assert len(found) > 20, found
     with tunelookup.open() as library:
-        refused(tunelookup.ArgumentError, "errors=True", library.prepare(h200, "msda", names).find_within, values, 1.0)
+        plan = library.prepare(h200, "msda", names)
+        refused(tunelookup.ArgumentError, "errors=True", plan.find_within, values, 1.0)
+        bound = library.prepare(h200, "msda", [*names, f"class={plan.find(values).variant}"])  # what is shipped has no fingerprints
+        refused(tunelookup.NotInClassError, "no variant is known to have the bits of the class", bound.find, values)
+        assert bound.find_many([values])[0].match is tunelookup.Match.NONE and bound.names == plan.names
 
 
 class Numbers(array):

@@ -14,12 +14,17 @@ __attribute__((unused)) static const tunelookup_device h200 = {
 
 /* ---- databases ---- */
 
-static inline void put_shape_of(lookup_writer *w, int64_t n, const char *dtype, const char *workload, const char *const *variants, const double *times, size_t count)
+static inline void put_shape_with(lookup_writer *w, const char *list, int64_t n, const char *dtype, const char *workload, const char *const *variants, const double *times, size_t count)
 {
     char shape[64];
-    snprintf(shape, sizeof shape, "H=3,5;N=%lld;dtype=%s", (long long)n, dtype);
+    snprintf(shape, sizeof shape, "H=%s;N=%lld;dtype=%s", list, (long long)n, dtype);
     for (size_t i = 0; i < count; i++) lookup_put(w, shape, workload, variants[i], times[i]);
     ck_ok(mt_store_comparison_point(w->store, &w->subject, "default", plain, &fixture_err));
+}
+
+static inline void put_shape_of(lookup_writer *w, int64_t n, const char *dtype, const char *workload, const char *const *variants, const double *times, size_t count)
+{
+    put_shape_with(w, "3,5", n, dtype, workload, variants, times, count);
 }
 
 static inline void put_shape(lookup_writer *w, int64_t n, const char *workload, const char *const *variants, const double *times, size_t count)

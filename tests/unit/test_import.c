@@ -449,7 +449,7 @@ static mt_store *make_store(void)
         o.sample_ns = samples;
         o.text = kind % 2 ? words : NULL;
         if (kind == MT_OUTCOME_EXCLUDED) strcpy(o.spec_digest, "0123abcd");
-        strcpy(o.bits, kind % 3 ? "" : "0123456789abcdef"), strcpy(o.proposed_by, kind % 2 ? "second start" : "forest");
+        strcpy(o.bits, kind % 3 ? "" : "0123456789abcdef"), strcpy(o.row_bits, kind % 3 ? "" : "0123456789abcdeffedcba9876543210"), strcpy(o.proposed_by, kind % 2 ? "second start" : "forest");
         fixture_put(store, session, kind % 3 ? &first : &second, variant, &o);
     }
     return store;

@@ -18,7 +18,7 @@ static mt_packed pack_of(const char *kernel)
     mt_packed packed = {0};
     const mt_filter filter = {.kernel = kernel};
     ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
-    ck_ok(mt_pack_gather(store, &filter, &copy, &fixture_err));
+    ck_ok(mt_pack_gather(store, &filter, NULL, &copy, &fixture_err));
     ck_ok(mt_pack_make(copy, &filter, &packed, &fixture_err));
     mt_store_close(copy);
     mt_store_close(store);
@@ -354,7 +354,7 @@ START_TEST(test_which_code)
     ck_assert_int_eq(all.shared, 1);
     ck_assert_int_eq(all.without_code, 6);
     ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
-    ck_ok(mt_pack_gather(store, &filter, &copy, &fixture_err));
+    ck_ok(mt_pack_gather(store, &filter, NULL, &copy, &fixture_err));
     ck_ok(mt_pack_make(copy, &filter, &packed, &fixture_err));
     ck_assert_int_eq(packed.contents.winners, 1);
     ck_assert_int_eq(packed.contents.cubins, 0);
@@ -382,7 +382,7 @@ START_TEST(test_store)
     mt_packed packed = {0};
     mt_store *copy = NULL;
     ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
-    ck_assert_int_eq(mt_pack_gather(store, &(mt_filter){.kernel = "nothing"}, &copy, &fixture_err), MT_ERR_NOTHING_VALID);
+    ck_assert_int_eq(mt_pack_gather(store, &(mt_filter){.kernel = "nothing"}, NULL, &copy, &fixture_err), MT_ERR_NOTHING_VALID);
     ck_assert_ptr_null(copy);
     mt_store_close(store);
     mt_packed_free(&packed);

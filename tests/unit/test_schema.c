@@ -243,6 +243,23 @@ START_TEST(version_9_gets_limits)
 }
 END_TEST
 
+/* Schema 11 has fingerprints of a batch's first rows, of which no older row has one. */
+START_TEST(version_10_gets_row_bits)
+{
+    char *schema = read_text(TEST_DATA_DIR "/schema_v10.sql");
+    fixture_sql(schema);
+    mt_free(schema);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 10);
+    ck_fails(open_ro(), MT_ERR_DB, "has the older schema 10");
+    ck_ok(open_rw());
+    ck_ok(fixture_check(opened, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement WHERE row_bits IS NOT NULL"), 0);
+    check_as_fresh();
+}
+END_TEST
+
 /* The list above has every outcome that there is. */
 START_TEST(every_outcome_is_migrated)
 {
@@ -254,4 +271,4 @@ START_TEST(every_outcome_is_migrated)
 }
 END_TEST
 
-FIXTURE_MAIN("schema", what_is_older_than_7_is_refused, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, version_9_gets_limits, every_outcome_is_migrated)
+FIXTURE_MAIN("schema", what_is_older_than_7_is_refused, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, version_9_gets_limits, version_10_gets_row_bits, every_outcome_is_migrated)

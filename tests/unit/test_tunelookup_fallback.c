@@ -136,7 +136,7 @@ START_TEST(test_architecture)
 }
 END_TEST
 
-/* What no stored shape has is nobody's neighbour: none, though portfolio and default could answer. */
+/* A string that no stored shape has is nobody's neighbour: none, though portfolio and default could answer. */
 START_TEST(test_unknown_kinds)
 {
     static const struct { const char *dtype, *workload, *why; } cases[] = {
@@ -155,10 +155,58 @@ START_TEST(test_unknown_kinds)
         ck_assert_msg(r.match == TUNELOOKUP_MATCH_NONE, "%s", lookup_explain(&r));
         ck_says(&r, cases[i / 2].why);
     }
-    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "dtype=f16"}, 3, &plan));
-    tunelookup_result r = find(plan, 64);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
-    ck_says(&r, "unknown:  H was given with 1 elements; stored shapes have: 2\n");
+    tunelookup_close(db);
+}
+END_TEST
+
+static tunelookup_plan *prepare_length(tunelookup_db *db, const tunelookup_device *device, size_t length)
+{
+    static const char *const names[] = {"N", "dtype=f16", "H[0]", "H[1]", "H[2]", "H[3]"};
+    tunelookup_plan *plan;
+    ck_lookup(tunelookup_prepare(db, device, "toy", names, 2 + length, &plan));
+    return plan;
+}
+
+static tunelookup_result find_length(tunelookup_db *db, const tunelookup_device *device, size_t length)
+{
+    tunelookup_result r;
+    ck_lookup(tunelookup_find(prepare_length(db, device, length), (const int64_t[]){64, 3, 5, 7, 9}, &r));
+    return r;
+}
+
+/* Lists of 1 and 3 elements were tuned, each with a winner of its own: a list of another length is a shape like any other that nobody tuned, and its length counts in the distance (4 is nearer to 3). */
+START_TEST(test_other_lengths)
+{
+    static const char *const lists[] = {"3,", "3,5,7"}, *const variants[] = {plain, plain64, wide64}, *const winner[] = {[1] = plain64, [3] = wide64, [4] = wide64};
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int i = 0; i < 12; i++) put_shape_with(&w, lists[i % 2], INT64_C(16) << i / 2, "f16", "default", variants, (const double[]){200, i % 2 ? 150 : 100, i % 2 ? 100 : 150}, 3);
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    for (size_t length = 1; length <= 4; length++) {
+        tunelookup_result r = find_length(db, &lookup_h100, length), several[3];
+        tunelookup_launch_info launch;
+        size_t count;
+        bool is_tuned = length % 2;
+        ck_assert_msg(r.match == (is_tuned ? TUNELOOKUP_MATCH_EXACT : TUNELOOKUP_MATCH_NEAREST), "%s", lookup_explain(&r));
+        if (winner[length]) ck_assert_str_eq(r.variant, winner[length]);
+        ck_assert_msg(is_tuned ? r.expected_slowdown == 1 : r.expected_slowdown >= 1 && r.slowdown_bound >= r.expected_slowdown, "%g", r.expected_slowdown);
+        ck_lookup(tunelookup_launch(&r, 0, &launch));
+        ck_lookup(tunelookup_find_several(prepare_length(db, &lookup_h100, length), (const int64_t[]){64, 3, 5, 7, 9}, several, 3, &count));
+        ck_assert_uint_ge(count, 2);
+        r = find_length(db, &h200, length);
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_ARCHITECTURE);
+    }
+    tunelookup_close(db);
+    fixture_sql("UPDATE kernel SET spec_json = replace(spec_json, '$N 1000000 <=', '$H len 3 <=')");
+    db = open_db(0);
+    tunelookup_result short_list = find_length(db, &lookup_h100, 2), long_list = find_length(db, &lookup_h100, 4);
+    ck_assert_int_eq(short_list.match, TUNELOOKUP_MATCH_NEAREST);
+    ck_assert_int_eq(long_list.match, TUNELOOKUP_MATCH_NONE); /* nothing may run */
+    ck_says(&long_list, "default:  it may not run here: ");
+    fixture_sql("DELETE FROM portfolio");
+    ck_lookup(tunelookup_refresh(db));
+    short_list = find_length(db, &lookup_h100, 2);
+    ck_assert_int_eq(short_list.match, TUNELOOKUP_MATCH_DEFAULT);
     tunelookup_close(db);
 }
 END_TEST
@@ -520,5 +568,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_far, test_predicted_to_lose, test_odd_shape, test_default_everywhere, test_architecture, test_unknown_kinds, test_which_other_gpu, test_strings_before_gpus, test_workloads, test_foreign_rows, test_one_shape,
+FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_far, test_predicted_to_lose, test_odd_shape, test_default_everywhere, test_architecture, test_unknown_kinds, test_other_lengths, test_which_other_gpu, test_strings_before_gpus, test_workloads, test_foreign_rows, test_one_shape,
              test_waves, test_cells_by_rows, test_damaged_portfolios, test_odd_keys_in_a_portfolio, test_other_format, test_cache_overflow, test_misses)

@@ -70,8 +70,9 @@ START_TEST(test_other_schema)
     ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_OLDER_SCHEMA, "no msda-tune of today updates it");
     fixture_sql("PRAGMA user_version = 7"); /* says 'pruned', and lacks the index of wrong results */
     ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_OLDER_SCHEMA, "any msda-tune command that writes into it (tune, import) updates it");
-    fixture_sql("ALTER TABLE measurement RENAME COLUMN bits TO unknown; DROP TABLE error_limit"); /* what schema 10 brought */
-    for (int version = 8; version <= 9; version++) {
+    fixture_sql("ALTER TABLE measurement RENAME COLUMN row_bits TO newer"); /* what schema 11 brought */
+    for (int version = 10; version >= 8; version--) {
+        if (version == 9) fixture_sql("ALTER TABLE measurement RENAME COLUMN bits TO unknown; DROP TABLE error_limit"); /* … and 10 */
         char older[64];
         tunelookup_result r;
         snprintf(older, sizeof older, "PRAGMA user_version = %d", version);

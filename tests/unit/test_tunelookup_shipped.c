@@ -109,7 +109,7 @@ static void pack_shipped(const lookup_cubin *cubin)
     shell("mv '%s' '%s'", shipped, fixture_db);
     lookup_store_cubin(cubin, sizeof *cubin);
     ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
-    ck_ok(mt_pack_gather(store, &all, &copy, &fixture_err));
+    ck_ok(mt_pack_gather(store, &all, NULL, &copy, &fixture_err));
     ck_ok(mt_pack_make(copy, &all, &packed, &fixture_err));
     mt_store_close(copy);
     mt_store_close(store);

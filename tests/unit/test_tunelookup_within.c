@@ -223,7 +223,7 @@ static const char *packed(void)
     const mt_filter filter = {.kernel = "toy"};
     snprintf(path, sizeof path, "%s/within.pack", fixture_folder);
     ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err));
-    ck_ok(mt_pack_gather(store, &filter, &copy, &fixture_err));
+    ck_ok(mt_pack_gather(store, &filter, NULL, &copy, &fixture_err));
     ck_ok(mt_pack_make(copy, &filter, &pack, &fixture_err));
     mt_store_close(copy);
     mt_store_close(store);

@@ -127,7 +127,7 @@ typedef enum mt_objective { MT_OBJECTIVE_TIME, MT_OBJECTIVE_ENERGY, MT_OBJECTIVE
 const char *mt_objective_name(mt_objective objective); /* "time", "energy", "edp" */
 bool mt_objective_from_name(const char *name, mt_objective *objective);
 
-enum { MT_SPEC_DIGEST_SIZE = 9, /* eight hexadecimal digits */ MT_PROPOSER_SIZE = 64, MT_BITS_SIZE = 17 /* sixteen hexadecimal digits */ };
+enum { MT_SPEC_DIGEST_SIZE = 9, /* eight hexadecimal digits */ MT_PROPOSER_SIZE = 64, MT_BITS_SIZE = 17 /* sixteen hexadecimal digits */, MT_ROW_BITS_SIZE = 17 * 16 + 1 /* of which batch they are, and of the first 1, 2, 4 … 2^15 rows */ };
 
 typedef struct mt_outcome {
     mt_outcome_kind kind;
@@ -135,6 +135,7 @@ typedef struct mt_outcome {
     char spec_digest[MT_SPEC_DIGEST_SIZE]; /* EXCLUDED: of the kernel's expressions, whose constraints excluded it (mt_query_spec_digest); "" = not known */
     char proposed_by[MT_PROPOSER_SIZE]; /* who asked for the evaluation: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); "" = not known */
     char bits[MT_BITS_SIZE]; /* of what was validated: fingerprint of its outputs' bits on the inputs of seed 0; "" = not known (another seed), or they vary (any_order) */
+    char row_bits[MT_ROW_BITS_SIZE]; /* where an output is a batch: 16 digits of the shape without it, then the same of the first 1, 2, 4, … rows: of more rows it goes on where that of fewer ends */
     char *text;             /* reason, rule, log, error name …; may be NULL. Owned. */
     mt_timing timing;
     mt_accuracy accuracy;

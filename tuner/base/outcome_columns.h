@@ -41,4 +41,5 @@
     X(time_ns, "tt", I64, PLAIN, time_ns)                                         \
     X(spec_digest, "spec", CHARS, PLAIN, spec_digest)                             \
     X(proposed_by, "by", CHARS, PLAIN, proposed_by)                               \
-    X(bits, "bits", CHARS, PLAIN, bits)
+    X(bits, "bits", CHARS, PLAIN, bits)                                           \
+    X(row_bits, "row_bits", CHARS, PLAIN, row_bits)

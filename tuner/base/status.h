@@ -24,7 +24,7 @@
     X(ERR_USAGE, 2)                     \
     X(ERR_NO_GPU, 3)                    \
     X(ERR_NOTHING_VALID, 4)             \
-    X(ERR_SLOWER, 5)                    \
+    X(ERR_CHANGED, 5)                   \
     X(ERR_INTERRUPTED, 130)
 
 typedef enum mt_status {

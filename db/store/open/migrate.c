@@ -60,9 +60,12 @@ static const char to_9[] =
 /* Which error a subject's winner may have at most; fingerprints of outputs, which older rows lack. */
 static const char to_10[] = "ALTER TABLE measurement ADD COLUMN bits TEXT; CREATE TABLE error_limit (subject_id INTEGER PRIMARY KEY REFERENCES subject (id), max_error REAL NOT NULL); PRAGMA user_version = 10;";
 
+/* Fingerprints of the first rows of a batch. */
+static const char to_11[] = "ALTER TABLE measurement ADD COLUMN row_bits TEXT; PRAGMA user_version = 11;";
+
 /* Steps lead from one version to the next and end with PRAGMA user_version; an empty file becomes the newest schema at once. */
 enum { OLDEST = 7 };
-static const char *const steps[MT_SCHEMA_VERSION - OLDEST] = {to_8, to_9, to_10};
+static const char *const steps[MT_SCHEMA_VERSION - OLDEST] = {to_8, to_9, to_10, to_11};
 
 static mt_status read_number(sqlite3 *db, const char *path, const char *sql, int64_t *value, mt_error *err)
 {

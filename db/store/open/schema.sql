@@ -1,11 +1,11 @@
--- The tuning database, schema version 10. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 11. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 10;
+PRAGMA user_version = 11;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -189,7 +189,8 @@ CREATE TABLE measurement (
     samples            BLOB,             -- float32 little-endian nanoseconds in measuring order, one zstd frame
     spec_digest        TEXT,             -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
     proposed_by        TEXT,             -- who asked for it: default, baseline, lookup, yardstick, given, other cache state; else what in the strategy (docs/search.md); NULL = not known
-    bits               TEXT              -- fingerprint of its outputs' bits on the inputs of seed 0, 16 hex digits; NULL = not known, or they vary
+    bits               TEXT,             -- fingerprint of its outputs' bits on the inputs of seed 0, 16 hex digits; NULL = not known, or they vary
+    row_bits           TEXT              -- where an output is a batch ([arg] batch): 16 digits of shape and workload without it, then those of the first 1, 2, 4, ... rows; NULL = not known, or none is
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN ('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input'); -- the lookup reads all of them

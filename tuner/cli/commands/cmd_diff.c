@@ -73,7 +73,7 @@ static mt_status conclude(const diff_values *values, const mt_diff_list *list, m
     const size_t *winners = list->winners;
     size_t both = compared(list);
     if (!both) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "diff: A and B have no subject in common (%zu only in A, %zu only in B)", winners[MT_RANK_ONLY_A], winners[MT_RANK_ONLY_B]);
-    if (values->check && winners[MT_RANK_SLOW]) return MT_FAIL(err, MT_ERR_SLOWER, "diff: %zu of %zu winners %s slower in B", winners[MT_RANK_SLOW], both, winners[MT_RANK_SLOW] == 1 ? "is" : "are");
+    if (values->check && winners[MT_RANK_SLOW]) return MT_FAIL(err, MT_ERR_CHANGED, "diff: %zu of %zu winners %s slower in B", winners[MT_RANK_SLOW], both, winners[MT_RANK_SLOW] == 1 ? "is" : "are");
     return MT_OK;
 }
 

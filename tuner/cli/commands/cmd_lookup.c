@@ -7,7 +7,7 @@
 #include "tuner/cli/lookup/lookup_print.h"
 
 typedef struct lookup_values {
-    const char *gpu, *kernel, *shape, *workload, *space, *db;
+    const char *gpu, *kernel, *shape, *workload, *member, *space, *db;
     mt_texts set;
     mt_limit max_error;
     bool json;
@@ -21,6 +21,7 @@ static const mt_option options[] = {
     {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the variant that does best on the workload\nwhere it does worst"},
     {"max-error", 0, MT_OPTION_LIMIT, FIELD(max_error), "E", "the fastest variant whose validated error is at most E\n(tunelookup_find_within)"},
+    {"class", 0, MT_OPTION_TEXT, FIELD(member), "VARIANT", "the fastest variant with the bits of this one, as 'show --bits' lists\nit, on this shape and in batches of other sizes"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "take the shape from this search space"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "only this database; default: the user's over the shipped ones"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text"},
@@ -38,16 +39,16 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 
-/* That nothing is within the limit is an answer: the result says so. */
+/* That nothing is within the limit, or has the bits, is an answer: the result says so. */
 static tunelookup_status find(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, tunelookup_result *result)
 {
     tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_plan *plan = NULL;
     tunelookup_status status = tunelookup_prepare(db, &device, asked->kernel, (const char *const *)asked->names, asked->name_count, &plan);
     if (status != TUNELOOKUP_OK) return status;
-    if (!values->max_error.is_given) return tunelookup_find(plan, asked->numbers, result);
-    status = tunelookup_find_within(plan, asked->numbers, values->max_error.most, result);
-    return status == TUNELOOKUP_ERR_NOT_WITHIN ? TUNELOOKUP_OK : status;
+    if (values->max_error.is_given) status = tunelookup_find_within(plan, asked->numbers, values->max_error.most, result);
+    else status = tunelookup_find(plan, asked->numbers, result);
+    return status == TUNELOOKUP_ERR_NOT_WITHIN || status == TUNELOOKUP_ERR_NOT_IN_CLASS ? TUNELOOKUP_OK : status;
 }
 
 /* Nothing is run here, so the user's cubins do no harm. */
@@ -82,17 +83,18 @@ static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, 
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
     if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
     bool has_recorded = !asked->is_recorded && recorded_rows_answer(values, asked);
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no %s on this GPU with this shape%s%.*s%s", values->max_error.is_given ? "variant is known to be within --max-error" : "known variant may run", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: no %s on this GPU with this shape%s%.*s%s", values->max_error.is_given ? "variant is known to be within --max-error" : values->member ? "variant is known to have the bits of --class" : "known variant may run", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
         has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const lookup_values *values = arguments->values;
-    const mt_lookup_query_options question = {values->gpu, values->kernel, values->shape, values->workload, values->space, values->db, &values->set};
+    const mt_lookup_query_options question = {values->gpu, values->kernel, values->shape, values->workload, values->member, values->space, values->db, &values->set};
     mt_lookup_query asked = {0};
     tunelookup_db *db = NULL;
     mt_status st = MT_OK;
+    if (values->member && values->max_error.is_given) return MT_FAIL(err, MT_ERR_USAGE, "lookup: --class and --max-error: expected one of them");
     tunelookup_status status = values->db ? TUNELOOKUP_OK : tunelookup_open(NULL, 0, &db); /* what it refuses, it refuses in one voice */
     if (status != TUNELOOKUP_OK && status != TUNELOOKUP_ERR_NOT_FOUND) return fail(status, err);
     tunelookup_close(db);

@@ -13,7 +13,7 @@
 
 typedef struct pack_values {
     mt_filter_values filter;
-    const char *db, *output, *sign, *new_key, *kernel_key, *space;
+    const char *db, *output, *sign, *new_key, *kernel_key, *space, *member;
     int64_t jobs;
     bool compile;
 } pack_values;
@@ -24,6 +24,7 @@ static const mt_option options[] = {
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source; its first digits suffice"},
     {"output", 'o', MT_OPTION_OUTPUT, FIELD(output), "FILE.pack", "where to; readers tell a pack by the end of its name"},
     {"db", 0, MT_OPTION_DATABASE, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"class", 0, MT_OPTION_TEXT, FIELD(member), "VARIANT", "also the rows of this variant, and of each shape the fastest with its\nbits: what lookups need that keep to its class"},
     {"compile", 0, MT_OPTION_FLAG, FIELD(compile), NULL, "compile the code that the database lacks, as 'msda-tune compile'\ndoes; the database stays as it is"},
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "with --compile: search space of the kernel; default: the shipped one"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "with --compile: compile workers (default: the host's cores, at most 32)"},
@@ -80,7 +81,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (!box.filter.origin) box.filter.origin = &measured; /* others are never answered with */
     MT_TRY(mt_database_open(values->db, &store, err));
     if (mt_pack_is_name(mt_store_path(store))) MT_LEAVE(MT_FAIL(err, MT_ERR_USAGE, "%s: is a pack already, whose code lies apart; pack the database that it was made of", mt_store_path(store)));
-    st = mt_pack_gather(store, &box.filter, &copy, err);
+    st = mt_pack_gather(store, &box.filter, values->member, &copy, err);
     if (st == MT_ERR_NOTHING_VALID) st = mt_database_nothing(store, &box.filter, err);
     if (st != MT_OK) goto done;
     MT_TRY(compile(copy, values, &box.filter, err));

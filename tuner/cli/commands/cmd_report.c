@@ -121,7 +121,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     if (st == MT_OK) st = mt_file_write_output(output, text.text, text.length, err);
     if (st == MT_OK && strcmp(output, "-") != 0) mt_tell("%s\n", output);
-    if (st == MT_OK && values->check && slower) st = MT_FAIL(err, MT_ERR_SLOWER, "report: %zu %s slower in B", slower, slower == 1 ? "winner is" : "winners are");
+    if (st == MT_OK && values->check && slower) st = MT_FAIL(err, MT_ERR_CHANGED, "report: %zu %s slower in B", slower, slower == 1 ? "winner is" : "winners are");
 done:
     mt_strbuf_free(&text);
     mt_doc_free(&doc);

@@ -36,7 +36,7 @@ static const mt_option options[] = {
     {"space", 0, MT_OPTION_SPACE, FIELD(space), "FILE", "the search space whose source is today's: what is of another state is\nmarked; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
     {"front", 0, MT_OPTION_FLAG, FIELD(front), NULL, "the best of each, and behind it the variants with smaller errors that\nare the fastest of at most their error"},
-    {"bits", 0, MT_OPTION_FLAG, FIELD(bits), NULL, "which variants computed the same bits on all of the shapes listed: how\nmany, and the one with the least worst-case slowdown"},
+    {"bits", 0, MT_OPTION_FLAG, FIELD(bits), NULL, "classes of variants that computed the same bits on all of the shapes\nlisted, and what each costs, the cheapest first: take one of a class"},
     {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: by shape (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
     {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},

@@ -24,7 +24,7 @@ typedef struct verify_values {
     const char *db, *space, *within;
     int64_t device, seed;
     double variant_limit_s;
-    bool sanitize;
+    bool sanitize, bits;
     const char *pack, *key;
 } verify_values;
 
@@ -37,6 +37,7 @@ static const mt_option options[] = {
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs; default: from the clock, printed"},
     {"within", 0, MT_OPTION_TEXT, FIELD(within), "%", "fail a winner that is slower than its stored time by more than this"},
     {"sanitize", 0, MT_OPTION_FLAG, FIELD(sanitize), NULL, "also under compute-sanitizer: memcheck and racecheck"},
+    {"bits", 0, MT_OPTION_FLAG, FIELD(bits), NULL, "also with the inputs of seed 0: exit with 5 where a winner's outputs have\nother bits than when it was stored"},
     {"pack", 0, MT_OPTION_INPUT, FIELD(pack), "FILE", "instead, and without a GPU: check every byte of this pack"},
     {"key", 0, MT_OPTION_INPUT, FIELD(key), "FILE.pub", "with --pack: it must be signed by this public key"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
@@ -50,6 +51,9 @@ typedef struct winner {
     char *shape_key;
     double median_ns;        /* as stored */
     uint32_t batch;          /* likewise: by which method it was timed */
+    char bits[MT_BITS_SIZE]; /* likewise, by this toolchain; "" = not known */
+    mt_toolchain_row toolchain;
+    char *arch;              /* the toolchain's */
 } winner;
 
 typedef struct verification {
@@ -64,12 +68,13 @@ typedef struct verification {
     double within;           /* as a part of 1; INFINITY = times do not count */
     double worst;            /* most that a good one was slower than stored, as a factor; 0 = none */
     size_t good, bad, skipped;
+    size_t kept, changed, unknown; /* bits */
     bool is_by_default;      /* some were compared with what a default variant computes */
 } verification;
 
 static void free_winner(winner *w)
 {
-    MT_FREE_EACH(w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space, w->shape_key);
+    MT_FREE_EACH(w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space, w->shape_key, w->arch);
 }
 
 static mt_status add_winner(void *context, const mt_measurement_row *row, mt_error *err)
@@ -79,8 +84,10 @@ static mt_status add_winner(void *context, const mt_measurement_row *row, mt_err
     if (!w) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
                   row->outcome.timing.l2, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
-                  row->outcome.timing.batch};
-    if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+                  row->outcome.timing.batch, "", {row->nvrtc_version, row->driver_version, NULL}, mt_strdup(row->arch)};
+    w->toolchain.arch = w->arch;
+    memcpy(w->bits, row->outcome.bits, sizeof w->bits);
+    if (!w->arch || !w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     return MT_OK;
 }
 
@@ -227,15 +234,26 @@ static mt_status run_winner(verification *v, const winner *w, mt_outcome *outcom
     return st;
 }
 
+/* Opens the winner's space; why not, where it is not one of this GPU and of the source as it is now. */
+static mt_status reach(verification *v, const winner *w, const char **why_not, mt_error *err)
+{
+    mt_status st = open_space(v, w, err);
+    *why_not = NULL;
+    if (st != MT_OK) return st;
+    if (strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0) *why_not = "it belongs to another GPU";
+    else if (strcmp(mt_rerun_kernel_key(v->rerun), w->kernel_key) != 0) *why_not = "the kernel's source has changed since";
+    return st;
+}
+
 static mt_status verify_one(verification *v, const winner *w, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_outcome outcome = {0};
     mt_strbuf fault = {0};
-    MT_TRY(open_space(v, w, err));
-    if (strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0 || strcmp(mt_rerun_kernel_key(v->rerun), w->kernel_key) != 0) {
-        bool other_gpu = strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0;
-        say(w, "skipped", 0, other_gpu ? "it belongs to another GPU" : "the kernel's source has changed since");
+    const char *why_not;
+    MT_TRY(reach(v, w, &why_not, err));
+    if (why_not) {
+        say(w, "skipped", 0, why_not);
         v->skipped++;
         goto done;
     }
@@ -260,6 +278,60 @@ done:
     }
     mt_outcome_free(&outcome);
     mt_strbuf_free(&fault);
+    return st;
+}
+
+static void add_toolchain(mt_strbuf *line, const mt_toolchain_row *chain)
+{
+    const long long nvrtc = chain->nvrtc_version, driver = chain->driver_version;
+    mt_strbuf_addf(line, "CUDA %lld.%lld, driver %lld.%lld, %s", nvrtc / 1000, nvrtc % 1000 / 10, driver / 1000, driver % 1000 / 10, chain->arch);
+}
+
+/* Once more with the inputs of seed 0, of which the stored fingerprint is; what was skipped before is passed over. */
+static mt_status compare_bits(verification *v, const winner *w, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_outcome outcome = {0};
+    mt_strbuf why = {0};
+    const char *why_not;
+    MT_TRY(reach(v, w, &why_not, err));
+    if (why_not) goto done;
+    if (!*w->bits) {
+        v->unknown++;
+        goto done;
+    }
+    MT_TRY(mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, w->batch, &outcome, err));
+    if (outcome.kind != MT_OUTCOME_OK) {
+        mt_strbuf_addf(&why, "%s: %s", mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+        say(w, "FAILED", 0, mt_strbuf_text(&why));
+        v->bad++;
+    } else if (strcmp(outcome.bits, w->bits) != 0) {
+        const mt_toolchain_row now = mt_rerun_toolchain(v->rerun);
+        mt_strbuf_add(&why, "with ");
+        add_toolchain(&why, &now);
+        mt_strbuf_add(&why, " its outputs have other bits than with ");
+        add_toolchain(&why, &w->toolchain);
+        say(w, "BITS", 0, mt_strbuf_text(&why));
+        v->changed++;
+    } else {
+        v->kept++;
+    }
+done:
+    if (st == MT_ERR_NOT_FOUND) st = MT_OK;
+    mt_outcome_free(&outcome);
+    mt_strbuf_free(&why);
+    return st;
+}
+
+static mt_status compare_all_bits(verification *v, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_rerun_close(v->rerun); /* its seed is another */
+    v->rerun = NULL;
+    v->seed = 0;
+    for (size_t i = 0; i < v->count && st == MT_OK; i++)
+        if (v->winners[i].space) st = compare_bits(v, &v->winners[i], err);
+    if (st == MT_OK) printf("Bits: %zu kept, %zu changed, %zu not known\n", v->kept, v->changed, v->unknown);
     return st;
 }
 
@@ -297,8 +369,10 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     printf("%zu ok, %zu failed, %zu skipped", v.good, v.bad, v.skipped);
     if (v.worst > 0) printf("; the slowest beside its stored time: %+.1f %%", per_cent_more(v.worst, 1));
     printf("\n");
+    if (values->bits) MT_TRY(compare_all_bits(&v, err));
     if (v.is_by_default) printf("Compared with what the default variant computes, where the search space says reference = default.\n");
     if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winner%s failed", v.bad, v.count, v.count == 1 ? "" : "s");
+    else if (v.changed) st = MT_FAIL(err, MT_ERR_CHANGED, "%zu winner%s other bits than stored", v.changed, v.changed == 1 ? " has" : "s have");
     else if (!v.good) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "no winner could be verified");
 done:
     mt_rerun_close(v.rerun);
@@ -316,6 +390,7 @@ const mt_command mt_cmd_verify = {
             "--within 5 fails those that are slower by more than 5 %. --sanitize adds compute-sanitizer's\n"
             "memcheck and racecheck. Rows that came with the tool or were imported are compiled from the shipped\n"
             "search space of their kernel. Exit code 1 when one fails.\n\n"
+            "--bits tells where a toolchain changed the bits of a winner's outputs: exit code 5.\n\n"
             "With --pack FILE no winner runs: each part of the pack is read and checked against its hash, and\n"
             "with --key the signature. Exit code 1 when a byte was changed, or somebody else signed it.",
     .options = options,

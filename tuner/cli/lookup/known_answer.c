@@ -47,7 +47,7 @@ static void ask_all(mt_known_answer *answer, const mt_shape *shape, const mt_wor
     mt_error ignored;
     mt_status st = mt_lookup_values_take_shape(&asked, shape, &ignored);
     if (st == MT_OK) st = mt_lookup_values_push(&asked, &ignored);
-    if (st == MT_OK && workload) st = mt_lookup_values_bind_workload(&asked, workload->name, &ignored);
+    if (st == MT_OK && workload) st = mt_lookup_values_bind(&asked, "workload", workload->name, &ignored);
     for (size_t i = 0; i < MT_KNOWN_FILES; i++) counts[i] = st == MT_OK ? ask(&answer->files[i], answer, &asked, answer->results[i]) : 0;
     mt_lookup_query_free(&asked);
 }

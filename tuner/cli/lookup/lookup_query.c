@@ -252,7 +252,8 @@ mt_status mt_lookup_query_make(const mt_lookup_query_options *options, mt_lookup
     for (size_t i = 0; i < options->set->count; i++) MT_TRY(mt_lookup_values_set(asked, options->set->items[i], err));
     MT_TRY(mt_lookup_values_push(asked, err));
     if (options->workload) MT_TRY(check_workload(options->workload, &files, asked->kernel, err));
-    if (options->workload) MT_TRY(mt_lookup_values_bind_workload(asked, options->workload, err));
+    if (options->workload) MT_TRY(mt_lookup_values_bind(asked, "workload", options->workload, err));
+    if (options->member) MT_TRY(mt_lookup_values_bind(asked, "class", options->member, err));
     MT_TRY(mt_lookup_query_device(options->gpu, &files, asked, err));
 done:
     for (size_t i = 0; i < files.count; i++) mt_free(files.paths[i]);

@@ -25,14 +25,14 @@ typedef struct mt_lookup_query {
     mt_device_facts facts;
     bool is_recorded;             /* the GPU is a recorded one */
     /* for tunelookup_prepare and _find */
-    char *names[TUNELOOKUP_MAX_VALUES + 1];
+    char *names[TUNELOOKUP_MAX_VALUES + 2];
     size_t name_count;
     int64_t numbers[TUNELOOKUP_MAX_VALUES];
     size_t number_count;
 } mt_lookup_query; /* zero-initialise; mt_lookup_query_free */
 
 typedef struct mt_lookup_query_options {
-    const char *gpu, *kernel, *shape, *workload, *space, *db; /* each may be NULL */
+    const char *gpu, *kernel, *shape, *workload, *member, *space, *db; /* each may be NULL; member: of a class of equal bits */
     const mt_texts *set;
 } mt_lookup_query_options;
 
@@ -55,6 +55,6 @@ mt_status mt_lookup_values_take_shape(mt_lookup_query *asked, const mt_shape *sh
 /* Replaces one of them: "NAME=VALUE"; or all: "N=1;H=92,46;dtype=f16" in any order. USAGE for what is unknown, missing or given twice. */
 mt_status mt_lookup_values_set(mt_lookup_query *asked, const char *pair, mt_error *err);
 mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, const mt_texts *keys, mt_error *err);
-mt_status mt_lookup_values_bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err); /* one more of names[], behind the values' */
+mt_status mt_lookup_values_bind(mt_lookup_query *asked, const char *what, const char *value, mt_error *err); /* one more of names[], behind the values': a workload, a class */
 mt_status mt_lookup_values_push(mt_lookup_query *asked, mt_error *err); /* into names[] and numbers[] */
 void mt_lookup_values_clear(mt_lookup_query *asked);

@@ -222,10 +222,10 @@ mt_status mt_lookup_values_push(mt_lookup_query *asked, mt_error *err)
     return st;
 }
 
-mt_status mt_lookup_values_bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err)
+mt_status mt_lookup_values_bind(mt_lookup_query *asked, const char *what, const char *value, mt_error *err)
 {
     mt_strbuf name = {0};
-    mt_strbuf_addf(&name, "workload=%s", workload);
+    mt_strbuf_addf(&name, "%s=%s", what, value);
     mt_status st = push(asked, mt_strbuf_text(&name), err);
     mt_strbuf_free(&name);
     return st;

@@ -63,6 +63,12 @@ const mt_spec *mt_rerun_spec(const mt_rerun *self)
     return self->bench.spec;
 }
 
+mt_toolchain_row mt_rerun_toolchain(const mt_rerun *self)
+{
+    const mt_evaluator *evaluator = self->bench.evaluator;
+    return (mt_toolchain_row){evaluator->facts.nvrtc_version, evaluator->facts.driver_version, evaluator->arch};
+}
+
 /* ---- one evaluation ---- */
 
 /* The space of this one point: to enumerate all of them would take longer than the run. */

@@ -19,6 +19,7 @@ const char *mt_rerun_kernel_key(const mt_rerun *rerun); /* of the source as it i
 const char *mt_rerun_kernel(const mt_rerun *rerun);
 const char *mt_rerun_gpu_key(const mt_rerun *rerun);
 const mt_spec *mt_rerun_spec(const mt_rerun *rerun);
+mt_toolchain_row mt_rerun_toolchain(const mt_rerun *rerun); /* what it compiles with; arch: the rerun's */
 
 /* Compiles, validates and times, as a time with `batch` launches per sample was measured (0: as the file says). A shape, workload or variant that the file no longer has is MT_ERR_NOT_FOUND. *outcome is the caller's (mt_outcome_free). */
 mt_status mt_rerun_variant(mt_rerun *rerun, const char *shape, const char *workload, const char *variant, uint32_t batch, mt_outcome *outcome, mt_error *err);

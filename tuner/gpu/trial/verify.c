@@ -63,6 +63,38 @@ done:
     return code;
 }
 
+static bool is_compared(const mt_gpu_trial *trial, size_t arg)
+{
+    return trial->set->references.items[arg].base != 0;
+}
+
+enum { MOST_COUNTS = (MT_ROW_BITS_SIZE - MT_BITS_SIZE) / (MT_BITS_SIZE - 1) };
+
+/* Of how many first rows of an output there are fingerprints: 1, 2, 4 … as far as it has rows, and each output has room in the report. */
+static size_t row_counts(const mt_gpu_trial *trial, const slots *found, size_t arg)
+{
+    const size_t used = found->inputs.count + found->output_count, room = used < MT_SUPPORT_TENSORS ? (MT_SUPPORT_TENSORS - used) / found->output_count : 0;
+    size_t count = 0;
+    while (trial->spec->args[arg].batch && count < room && count < MOST_COUNTS && (int64_t)1 << count <= trial->plan.args[arg].tensor.dims[0]) count++;
+    return count;
+}
+
+/* The compared outputs behind the inputs, in the order of the arguments, each with its first rows behind it. */
+static void add_fingerprints(const mt_gpu_trial *trial, const slots *found, mt_span_list *sums)
+{
+    for (size_t k = 0; k < found->output_count; k++) {
+        const size_t arg = found->output_owner[k];
+        mt_buffer part = *mt_trial_buffer(trial, arg);
+        if (!is_compared(trial, arg)) continue;
+        mt_spans_add(sums, &part);
+        const uint64_t row_bytes = part.bytes / (uint64_t)trial->plan.args[arg].tensor.dims[0];
+        for (size_t i = 0; i < row_counts(trial, found, arg); i++) {
+            part.bytes = row_bytes << i;
+            mt_spans_add(sums, &part);
+        }
+    }
+}
+
 static CUresult inspect(mt_gpu_trial *trial, const run_plan *run, const slots *found)
 {
     CUresult code = CUDA_SUCCESS;
@@ -70,8 +102,7 @@ static CUresult inspect(mt_gpu_trial *trial, const run_plan *run, const slots *f
     MT_CU(mt_tool_report_reset(gpu));
     MT_CU(mt_tool_guard_check(gpu, &found->bands));
     mt_span_list sums = found->inputs;
-    for (size_t k = 0; run->takes_bits && k < found->output_count; k++)
-        if (trial->set->references.items[found->output_owner[k]].base) mt_spans_add(&sums, mt_trial_buffer(trial, found->output_owner[k]));
+    if (run->takes_bits) add_fingerprints(trial, found, &sums);
     MT_CU(mt_tool_checksum(gpu, &sums));
     for (size_t k = 0; k < found->output_count; k++) {
         size_t arg = found->output_owner[k];
@@ -156,20 +187,55 @@ static void judge_values(mt_gpu_trial *trial, const slots *found, const char *do
     mt_strbuf_free(&text);
 }
 
-/* Of the compared outputs, in the order of the arguments: behind the inputs in the report. None where one of them may come out otherwise each time, or there are more of them than the report has room for. */
+static uint64_t mix(uint64_t bits, uint64_t sum)
+{
+    return (bits ^ sum) * 0x9e3779b97f4a7c15u;
+}
+
+static void print_bits(uint64_t bits, char *to)
+{
+    snprintf(to, MT_BITS_SIZE, "%016llx", (unsigned long long)bits);
+}
+
+static void forget_bits(mt_outcome *outcome)
+{
+    outcome->bits[0] = outcome->row_bits[0] = '\0';
+}
+
+/* Of the shape but for the batch, and of the workload: rows are compared with rows of the same. */
+static uint64_t hash_of_batch(const mt_subject_request *subject, const char *batch)
+{
+    uint64_t hash = mt_hash_u64(subject->workload->key, strlen(subject->workload->key), 0);
+    for (const char *pair = subject->shape->key; *pair; pair += strcspn(pair, ";"), pair += *pair == ';') {
+        const size_t name = strcspn(pair, "=");
+        if (strlen(batch) != name || memcmp(pair, batch, name) != 0) hash = mt_hash_u64(pair, strcspn(pair, ";"), hash);
+    }
+    return hash;
+}
+
+/* From the sums that add_fingerprints asked for. None where one of the outputs may come out otherwise each time, or there are more of them than the report has room for. */
 static void note_bits(mt_gpu_trial *trial, const slots *found)
 {
-    uint64_t bits = 0;
-    size_t slot = found->inputs.count;
-    bool is_whole = true;
+    uint64_t bits = 0, of_rows[MOST_COUNTS] = {0};
+    size_t slot = found->inputs.count, rows = 0;
+    const char *batch = NULL;
+    const uint64_t *sums = trial->gpu->report_host->checksum;
+    forget_bits(trial->outcome);
     for (size_t k = 0; k < found->output_count; k++) {
         const size_t arg = found->output_owner[k];
-        if (!trial->set->references.items[arg].base) continue;
-        is_whole = is_whole && slot < MT_SUPPORT_TENSORS && !trial->spec->args[arg].any_order;
-        if (is_whole) bits = (bits ^ trial->gpu->report_host->checksum[slot++]) * 0x9e3779b97f4a7c15u;
+        if (!is_compared(trial, arg)) continue;
+        if (slot >= MT_SUPPORT_TENSORS || trial->spec->args[arg].any_order) return;
+        bits = mix(bits, sums[slot++]);
+        const size_t count = row_counts(trial, found, arg);
+        for (size_t i = 0; i < count; i++) of_rows[i] = mix(of_rows[i], sums[slot++]);
+        if (!count) continue;
+        if (!rows || count < rows) rows = count;
+        batch = trial->spec->args[arg].batch;
     }
-    trial->outcome->bits[0] = '\0';
-    if (is_whole && slot > found->inputs.count) snprintf(trial->outcome->bits, sizeof trial->outcome->bits, "%016llx", (unsigned long long)bits);
+    if (slot > found->inputs.count) print_bits(bits, trial->outcome->bits);
+    if (!batch) return;
+    print_bits(hash_of_batch(trial->request->subject, batch), trial->outcome->row_bits);
+    for (size_t i = 0; i < rows; i++) print_bits(of_rows[i], trial->outcome->row_bits + (i + 1) * (MT_BITS_SIZE - 1));
 }
 
 /* What is wrong with a second run of an output, compared with the first; nothing, if it is as the file wants it. */
@@ -214,7 +280,7 @@ static mt_status run_once(mt_gpu_trial *trial, const run_plan *run, mt_error *er
     if (mt_trial_good(trial) && run->compare_runs) judge_repeats(trial, &found, run->doing);
     if (mt_trial_good(trial) && run->takes_bits) note_bits(trial, &found);
 done:
-    if (!mt_trial_good(trial)) trial->outcome->bits[0] = '\0';
+    if (!mt_trial_good(trial)) forget_bits(trial->outcome);
     return st;
 }
 

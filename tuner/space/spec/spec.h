@@ -104,6 +104,7 @@ typedef struct mt_arg {
     double may_differ;        /* integers: the share of elements that may differ from the reference; 0 = rtol, worst and atol say what may */
     bool any_order;           /* bits may differ between runs */
     double spread;            /* any_order: bound on how far two runs differ; 0 = none */
+    char *batch;              /* out, inout: the shape value that is the first dimension, the rows of a batch, which should not depend on how many there are; NULL = none */
     bool zero_before_each;
     bool cycles;              /* scratch of u64: a counter per block, whose smallest, mean and largest are stored */
     /* tensormap */

@@ -142,6 +142,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "may_differ", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "spread", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "batch", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
         { "cycles", 1u << MT_ROLE_SCRATCH, "scratch" },
     };
@@ -154,6 +155,8 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
     }
     if (has_key(reader, index, "spread") && !arg->any_order)
         return mt_reader_fail(reader, err, key_line(reader, index, "spread"), "`spread` of [arg %s]: expected only with order = any: with order = fixed two runs must give the same bits", arg->name);
+    if (arg->batch && arg->any_order)
+        return mt_reader_fail(reader, err, key_line(reader, index, "batch"), "`batch` of [arg %s] beside order = any: its bits may differ in each run; expected one of the two", arg->name);
     mt_dtype dtype;
     if (arg->may_differ > 0 && (!mt_dtype_from_name(arg->dtype_text, &dtype) || mt_dtype_is_float(dtype)))
         return mt_reader_fail(reader, err, key_line(reader, index, "may_differ"), "`may_differ` of [arg %s], whose dtype is %s: expected only of integers; of others rtol, worst and atol say what may differ", arg->name, arg->dtype_text);
@@ -179,6 +182,22 @@ static mt_status check_constant(mt_reader *reader, size_t index, mt_error *err)
     return MT_OK;
 }
 
+/* Rows of fingerprints say which batch they are of, so there is one for all outputs. */
+static mt_status check_batch(mt_reader *reader, size_t index, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    const mt_arg *arg = &spec->args[index];
+    if (!arg->batch) return MT_OK;
+    if (mt_scope_slot(spec, arg->batch) >= spec->device_slot || strcmp(arg->shape.items[0].source, arg->batch) != 0)
+        return mt_reader_fail(reader, err, key_line(reader, index, "batch"), "`batch = %s` of [arg %s], whose first dimension is %s: expected the shape value that is the first dimension", arg->batch, arg->name, arg->shape.items[0].source);
+    for (size_t i = 0; i < index; i++) {
+        const char *other = spec->args[i].batch;
+        if (!other || strcmp(other, arg->batch) == 0) continue;
+        return mt_reader_fail(reader, err, key_line(reader, index, "batch"), "`batch = %s` of [arg %s]: [arg %s] has `batch = %s`; expected one for all", arg->batch, arg->name, spec->args[i].name, other);
+    }
+    return MT_OK;
+}
+
 static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -187,6 +206,7 @@ static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
     static const char *const why = "only scratch may depend on knobs, inputs and outputs are the same for all variants";
     MT_TRY(check_keys_fit_role(reader, index, err));
     MT_TRY(check_constant(reader, index, err));
+    MT_TRY(check_batch(reader, index, err));
     if (arg->role == MT_ROLE_SCRATCH) goto done;
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "shape"), "shape", knobs_of_list(spec, &arg->shape), why, err));
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "init"), "init", knobs_of_list(spec, &arg->init_bounds), why, err));

@@ -48,7 +48,7 @@ static void free_arg(mt_arg *arg)
     mt_free(arg->name);
     mt_free(arg->dtype_text);
     mt_expr_list_free(&arg->init_bounds);
-    MT_FREE_EACH(arg->init_kernel, arg->init_file, arg->constant, arg->loop);
+    MT_FREE_EACH(arg->init_kernel, arg->init_file, arg->constant, arg->batch, arg->loop);
     mt_expr_list_free(&arg->shape);
     mt_expr_free(&arg->count);
     mt_expr_free(&arg->offset);

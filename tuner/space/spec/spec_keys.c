@@ -98,6 +98,7 @@ static const mt_key_rule tensor_rules[] = {
     NAMES(mt_arg, "order", mt_parse_flag, any_order, orders),
     NAMES(mt_arg, "spread", mt_parse_double, spread, &above_zero),
     NAMES(mt_arg, "zero", mt_parse_flag, zero_before_each, zeroing),
+    NAMES(mt_arg, "batch", mt_parse_identifier, batch, NULL),
     NAMES(mt_arg, "cycles", mt_parse_bool, cycles, NULL),
     NEEDED_LATER(mt_arg, "shape", mt_parse_expr_list, shape, &rank_1_to_8),
 };
