@@ -175,19 +175,14 @@ static bool may_run(asking *a, const mt_lookup_predictor *predictor, size_t vari
     return mt_lookup_may_run(a->answers, predictor->variants[variant], a->values, &launches, a->trace ? a->why : NULL, sizeof a->why);
 }
 
-/* Where costs decide, nothing is chosen that is not listed: if the cheapest of the list may not run, or some have no cost, those that may not run make room for others. True if some did. Mostly this
- * looks at one variant. */
+/* Where costs decide, nothing is chosen that is not listed: if the cheapest of the list may not run, all that may not make room for others. True if some did. Mostly this looks at one variant. */
 static bool make_room(asking *a, const mt_lookup_predictor *predictor, const double *costs, mt_rule_search *search)
 {
     size_t count = predictor->rule.variant_count, cheapest = count;
-    bool has_costs = true;
     unsigned refused = 0;
-    for (size_t v = 0; v < count; v++) {
-        if (!search->is_listed[v]) continue;
-        has_costs = has_costs && !isnan(costs[v]);
-        if (!isnan(costs[v]) && (cheapest == count || costs[v] < costs[cheapest])) cheapest = v;
-    }
-    if (cheapest < count && has_costs && may_run(a, predictor, cheapest)) return false;
+    for (size_t v = 0; v < count; v++)
+        if (search->is_listed[v] && !isnan(costs[v]) && (cheapest == count || costs[v] < costs[cheapest])) cheapest = v;
+    if (cheapest < count && may_run(a, predictor, cheapest)) return false;
     for (size_t v = 0; v < count; v++) {
         if (!search->is_listed[v] || may_run(a, predictor, v)) continue;
         search->is_refused[v] = true;
