@@ -107,4 +107,48 @@ START_TEST(corrected_costs_decide)
 }
 END_TEST
 
-UNIT_MAIN("predictor_cost", corrected_costs_decide, a_time_moves_with_its_cost, variants_that_may_not_answer_have_no_part, the_weight_of_a_cost_is_learned)
+/* More variants than a list has room for: those that were refused since leave their places to the next ones. */
+START_TEST(refused_variants_leave_the_list)
+{
+    enum { V = MT_RULE_LISTED + 3 };
+    double slowdown[V], cost[V];
+    bool is_usable[V];
+    const double shapes[] = {0}, of_default[] = {0}, asked = 0.1;
+    const mt_rule_feature features[] = {{1, false}};
+    for (size_t v = 0; v < V; v++) {
+        slowdown[v] = cost[v] = 0.01 * (double)v;
+        is_usable[v] = true;
+    }
+    const mt_rule rule = {.shape_count = 1, .variant_count = V, .feature_count = 1, .features = features, .shapes = shapes, .slowdown = slowdown, .default_slowdown = of_default, .is_usable = is_usable,
+                          .cost = cost, .cost_weight = 1, .costs_decide = true};
+    mt_rule_search search;
+    mt_rule_begin(&rule, &asked, &search);
+    mt_rule_list(&rule, &search);
+    ck_assert(search.is_listed[0] && !search.is_listed[MT_RULE_LISTED]);
+    search.is_refused[0] = search.is_refused[5] = true;
+    mt_rule_list(&rule, &search);
+    ck_assert(!search.is_listed[0] && !search.is_listed[5] && search.is_listed[MT_RULE_LISTED + 1] && !search.is_listed[MT_RULE_LISTED + 2]);
+}
+END_TEST
+
+/* The default was the best of all on the tuned shape; a model that knows other shapes has the word on this one. */
+START_TEST(where_costs_decide_the_default_is_no_rival)
+{
+    const double shapes[] = {0}, slowdown[] = {0.2, 0.5}, of_default[] = {0}, cost[] = {3, 3.5}, asked = 2;
+    const mt_rule_feature features[] = {{1, false}};
+    const bool is_usable[] = {true, true};
+    mt_rule rule = {.shape_count = 1, .variant_count = 2, .feature_count = 1, .features = features, .shapes = shapes, .slowdown = slowdown, .default_slowdown = of_default, .is_usable = is_usable,
+                    .cost = cost, .cost_weight = 1, .error = {.distance = {1}, .value = {0.05}, .count = 1, .reach = 4}, .most = {.distance = {1}, .value = {0.1}, .count = 1, .reach = 4}};
+    mt_rule_search search;
+    for (int decide = 0; decide < 2; decide++) {
+        rule.costs_decide = decide;
+        mt_rule_begin(&rule, &asked, &search);
+        mt_rule_set_costs(&rule, (const double[]){5, 4.75}, &search);
+        ck_assert(mt_rule_next(&rule, &search));
+        mt_rule_expectation expected = mt_rule_expect(&rule, &search);
+        ck_assert(decide ? isnan(expected.of_default) && expected.slowdown == 0.05 : expected.advantage < 0);
+    }
+}
+END_TEST
+
+UNIT_MAIN("predictor_cost", corrected_costs_decide, refused_variants_leave_the_list, where_costs_decide_the_default_is_no_rival, a_time_moves_with_its_cost, variants_that_may_not_answer_have_no_part, the_weight_of_a_cost_is_learned)
