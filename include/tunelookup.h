@@ -207,7 +207,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_open_pinned(const char *path, unsign
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);
 
-/* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said. A shape without a row takes some microseconds the first time.
+/* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said. A shape without a row takes some tens of microseconds the first time.
  * Never returns a variant that was not validated, belongs to another source, or breaks a constraint for this shape and device.
  * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone), NOT_IN_CLASS. Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);
