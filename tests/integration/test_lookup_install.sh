@@ -145,7 +145,7 @@ done
 rm -r "$scratch/moved/bin/deeper" "$scratch/moved/lib/any-triplet" "$scratch/moved/lib/any"
 # A shape that was not tuned is answered from the portfolio, which the import chose.
 "$build/bin/msda-tune" lookup --db "$share/tuned.sqlite" --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3 >"$scratch/out.txt" || fail "lookup of an untuned shape: exit $?"
-grep -q '^choice: .* tuned shapes' "$scratch/out.txt" && grep -q '^answer:   a variant that was measured on another shape ' "$scratch/out.txt" || fail "no portfolio answers: $(cat "$scratch/out.txt")"
+tr -d '\n' <"$scratch/out.txt" | grep -q 'choice: .* tuned shapes' && grep -q '^answer:   a variant that was measured on another shape ' "$scratch/out.txt" || fail "no portfolio answers: $(cat "$scratch/out.txt")"
 mv "$share/tuned.sqlite" "$scratch/tuned.sqlite"
 shipped
 grep -q '^from: .*moved/share/msda-tune-shipped/recordings.sqlite (shipped, a recorded GPU)' "$scratch/out.txt" || fail "the shipped recordings do not answer: $(cat "$scratch/out.txt")"
