@@ -366,7 +366,7 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
     MT_TRY(check_trust(path, mode, err));
     plain = plain_path(path);
     if (!plain) MT_LEAVE(MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path));
-    bool is_pack = mt_pack_is_name(path) && mt_file_exists(path);
+    bool is_pack = mt_pack_is_name(path); /* also one that is not there yet: readers would take a database of that name for a pack */
     mt_fs fs = is_pack ? MT_FS_LOCAL : mt_fs_of(path);
     if (is_pack) st = open_pack(path, mode, &handle, err);
     else st = mode == MT_STORE_READ_ONLY ? open_reader(path, plain, fs, &handle, err) : open_writer(path, plain, fs, &handle, err);

@@ -43,6 +43,15 @@ SANITIZER_FINDS=racecheck with_tools mt verify --db t.sqlite --seed 7 --sanitize
 PATH=/usr/bin:/bin CUDA_HOME='' mt verify --db t.sqlite --seed 7 --sanitize
 mt verify --db t.sqlite --kernel other
 
+note "those of a pack, which names no search space: the kernel's shipped one, else --space's"
+"$tool" pack --db t.sqlite -o t.pack --quiet
+mt verify --db t.pack --seed 7
+mt verify --db t.pack --seed 7 --space fake.ini
+cp fake.ini share/search_spaces/other_name.ini
+cp fake.cu share/search_spaces/
+mt verify --db t.pack --seed 7
+rm share/search_spaces/other_name.ini share/search_spaces/fake.cu
+
 note "and not when their source has changed"
 sed -i 's#^extern "C" __global__ void fake_init#// edited\n&#' fake.cu
 mt verify --db t.sqlite --seed 7

@@ -5,6 +5,8 @@ mt follow --misses m.jsonl --idle-below 101
 mt follow --misses m.jsonl --gpu 5000
 mt follow --misses m.jsonl --db :memory:
 mt follow --misses m.jsonl --busy
+mt follow --misses m.jsonl --busy-file nowhere/busy
+mt follow --misses m.jsonl --busy-file .
 [ -z "$(ls xdg-data 2>/dev/null)" ] || echo "something was made: $(ls -R xdg-data)"
 fake_gpu
 cp "$data/fake/fake.cu" "$data/fake/fake.ini" .
@@ -19,3 +21,11 @@ mt follow --misses m.jsonl --space fake.ini --db t.sqlite --once
 echo '[kernel' >broken.ini
 mt follow --misses m.jsonl --space broken.ini --db t.sqlite --once
 mt follow --misses m.jsonl --space nowhere --db t.sqlite --once
+note "a database that no tune could write into is said at once, and nothing lies beside it"
+mt follow --misses m.jsonl --db t.pack --once
+echo "no database at all" >text.sqlite
+mt follow --misses m.jsonl --db text.sqlite --once
+mt follow --misses m.jsonl --db nowhere/t.sqlite --once
+ls -d t.pack* text.sqlite* nowhere* 2>/dev/null
+note "a busy file that is not there yet: idle"
+mt follow --misses m.jsonl --space fake.ini --db t.sqlite --busy-file busy --once

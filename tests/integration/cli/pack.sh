@@ -30,3 +30,6 @@ mt import --as measured --db b.sqlite "$data/cli/demo.large.jsonl" --quiet
 mt pack --db b.sqlite --kernel demo -o x.pack
 mt pack --db again.pack --origin recorded -o x.pack
 mt merge again.pack --into c.sqlite
+mt import --as measured --db new.pack "$data/cli/demo.small.jsonl"
+mt show --db new.pack
+ls new.pack* 2>/dev/null

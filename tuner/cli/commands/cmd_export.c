@@ -58,29 +58,6 @@ static mt_status write_file(const export_values *values, mt_store *store, const 
     return mt_recording_export_all(store, filter, values->tuned, values->output, err);
 }
 
-static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err)
-{
-    (void)row, (void)err;
-    *(bool *)context = true;
-    return MT_OK;
-}
-
-/* --tuned means measured rows: where there are only others, that is what keeps them back. */
-static mt_status name_origin(mt_store *store, const mt_filter *filter, mt_error *err)
-{
-    static const mt_origin others[] = {MT_ORIGIN_RECORDED, MT_ORIGIN_IMPORTED};
-    mt_filter wider = *filter;
-    for (size_t i = 0; i < 2; i++) {
-        bool is_there = false;
-        mt_error ignored;
-        wider.origin = &others[i];
-        const char *name = mt_origin_name(others[i]);
-        if (mt_query_tuned(store, &wider, on_tuned, &is_there, &ignored) == MT_OK && is_there)
-            return MT_FAIL(err, MT_ERR_NOTHING_VALID, "export: --tuned writes measured rows, and those that match are %s; --origin %s chooses them", name, name);
-    }
-    return MT_ERR_NOTHING_VALID;
-}
-
 static mt_status write_table(const export_values *values, mt_store *store, const mt_filter *filter, mt_error *err)
 {
     mt_table_answers answers = {0};
@@ -125,7 +102,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_database_open(values->db, &store, err));
     if (is_table) MT_LEAVE(write_table(values, store, &box.filter, err));
     st = write_file(values, store, &box.filter, err);
-    if (st == MT_ERR_NOTHING_VALID && box.filter.origin == &measured) st = name_origin(store, &box.filter, err);
+    if (st == MT_ERR_NOTHING_VALID && values->tuned) mt_database_other_origins(store, &box.filter, err);
     if (st != MT_OK) goto done;
     if (strcmp(values->output, "-") != 0) mt_tell("%s\n", values->output);
     if (!values->tuned) MT_TRY(warn_of_censored(store, &box.filter, err));

@@ -1,8 +1,10 @@
 /* msda-tune follow: tunes, beside a server, what that asked for in vain. It waits for gaps in which the GPU is idle, and tunes in processes that it starts: while it waits, nothing of it is on the GPU. */
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <uv.h>
 
 #include "db/exchange/miss_log.h"
@@ -10,6 +12,7 @@
 #include "db/store/store.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/base/stop_signals.h"
@@ -308,13 +311,35 @@ done:
 
 /* ---- begin and end ---- */
 
+/* A file that is not there yet means idle: one that can never be there would mean it for ever. */
+static mt_status check_busy_file(const char *path, mt_error *err)
+{
+    struct stat info;
+    bool is_there = stat(path, &info) == 0, is_hidden = !is_there && errno != ENOENT;
+    if (is_hidden) return MT_FAIL(err, MT_ERR_USAGE, "follow: --busy-file %s: %s", path, strerror(errno));
+    if (is_there && S_ISDIR(info.st_mode)) return MT_FAIL(err, MT_ERR_USAGE, "follow: --busy-file %s: is a folder, expected a file that the server touches", path);
+    char *folder = mt_path_folder(path);
+    mt_status st = is_there || (folder && mt_dir_exists(folder)) ? MT_OK : MT_FAIL(err, MT_ERR_USAGE, "follow: --busy-file %s: its folder does not exist, expected a file that the server touches", path);
+    mt_free(folder);
+    return st;
+}
+
 static mt_status check(const follow_values *v, mt_error *err)
 {
     if (!v->misses) return MT_FAIL(err, MT_ERR_USAGE, "follow: --misses FILE is missing: the log that programs write by tunelookup_flush_misses");
     if (v->gpu > 1023) return MT_FAIL(err, MT_ERR_USAGE, "follow: --gpu is %" PRId64 ", expected a device number", v->gpu);
     if (v->idle_below > 100) return MT_FAIL(err, MT_ERR_USAGE, "follow: --idle-below is %" PRId64 ", expected per cent, 1 to 100", v->idle_below);
     if (v->db && strcmp(v->db, ":memory:") == 0) return MT_FAIL(err, MT_ERR_USAGE, "follow: --db :memory: is seen by no server; expected a file");
-    return MT_OK;
+    return v->busy_file ? check_busy_file(v->busy_file, err) : MT_OK;
+}
+
+/* As each tune will open it: what is wrong with it is said once and now, and not by every shape in turn. */
+static mt_status check_database(const char *path, mt_error *err)
+{
+    mt_store *store = NULL;
+    mt_status st = mt_store_open(path, MT_STORE_READ_WRITE, &store, err);
+    mt_store_close_unused(store);
+    return st;
 }
 
 static mt_status open_watch(following *self, mt_error *err)
@@ -342,6 +367,7 @@ static mt_status open_all(following *self, mt_error *err)
     MT_TRY(mt_process_limits_check(err));
     if (v->space) MT_TRY(mt_follow_spaces_check(v->space, err));
     MT_TRY(mt_store_writable_path(v->db, &self->db, err));
+    MT_TRY(check_database(self->db, err));
     MT_TRY(mt_put_off_open(self->db, &self->put_off, err));
     MT_TRY(mt_miss_log_open(v->misses, warn, &self->log, err));
     if (uv_loop_init(&self->loop) != 0) MT_LEAVE(MT_FAIL(err, MT_ERR_IO, "follow: no event loop"));

@@ -11,6 +11,7 @@
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/output/verify_pack.h"
 #include "tuner/cli/requests/database.h"
+#include "tuner/cli/requests/requested_shapes.h"
 #include "tuner/evaluate/external_tool.h"
 
 static const double SANITIZER_S = 600;
@@ -54,6 +55,7 @@ typedef struct winner {
     char bits[MT_BITS_SIZE]; /* likewise, by this toolchain; "" = not known */
     mt_toolchain_row toolchain;
     char *arch;              /* the toolchain's */
+    bool is_space_by_name;   /* the shipped one of the kernel, if there is one */
 } winner;
 
 typedef struct verification {
@@ -84,7 +86,7 @@ static mt_status add_winner(void *context, const mt_measurement_row *row, mt_err
     if (!w) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
                   row->outcome.timing.l2, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
-                  row->outcome.timing.batch, "", {row->nvrtc_version, row->driver_version, NULL}, mt_strdup(row->arch)};
+                  row->outcome.timing.batch, "", {row->nvrtc_version, row->driver_version, NULL}, mt_strdup(row->arch), false};
     w->toolchain.arch = w->arch;
     memcpy(w->bits, row->outcome.bits, sizeof w->bits);
     if (!w->arch || !w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
@@ -96,29 +98,30 @@ static mt_status add_space(void *context, const mt_session_info *row, mt_error *
     verification *v = context;
     for (size_t i = 0; i < v->count; i++) {
         if (v->winners[i].session != row->id) continue;
-        const char *own = strcmp(row->strategy, "import") == 0 ? v->winners[i].kernel : row->space_path; /* an import's path is that of the rows: the shipped space of the kernel's name serves */
-        v->winners[i].space = mt_strdup(v->values->space ? v->values->space : own);
+        const char *own = strcmp(row->strategy, "import") == 0 ? "" : row->space_path; /* an import's path is that of the rows; a pack has none */
+        const char *space = v->values->space ? v->values->space : own;
+        if (!*space) continue;
+        v->winners[i].space = mt_strdup(space);
         if (!v->winners[i].space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     }
     return MT_OK;
 }
 
-static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+/* Packs and imported rows have no search space of their own: that of the kernel's name serves. A winner without one is skipped. */
+static mt_status find_spaces(verification *v, mt_error *err)
 {
-    (void)row, (void)err;
-    ++*(size_t *)context;
+    for (size_t i = 0; i < v->count; i++) {
+        winner *w = &v->winners[i], *before = i ? w - 1 : NULL;
+        if (w->space) continue;
+        w->is_space_by_name = true;
+        if (before && before->is_space_by_name && strcmp(before->kernel, w->kernel) == 0) {
+            if (before->space && !(w->space = mt_strdup(before->space))) return mt_no_memory("verify", err);
+            continue;
+        }
+        mt_status st = mt_requested_shapes_space(NULL, w->kernel, &w->space, err);
+        if (st != MT_OK && st != MT_ERR_NOT_FOUND) return st;
+    }
     return MT_OK;
-}
-
-static mt_status nothing_to_verify(const verification *v, mt_store *store, mt_error *err)
-{
-    mt_filter_box box;
-    size_t others = 0;
-    mt_filter_fill(&v->values->filter, &box);
-    mt_status st = mt_query_best(store, &box.filter, count_row, &others, err);
-    if (st != MT_OK || !others || box.filter.origin) return st == MT_OK ? mt_database_nothing(store, &box.filter, err) : st;
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: the %zu winner%s that match%s %s recorded elsewhere or imported; --origin recorded or imported takes them", mt_store_path(store), others,
-                   others == 1 ? "" : "s", others == 1 ? "es" : "", others == 1 ? "was" : "were");
 }
 
 static mt_status gather(verification *v, mt_error *err)
@@ -132,7 +135,8 @@ static mt_status gather(verification *v, mt_error *err)
     MT_TRY(mt_database_open(v->values->db, &store, err));
     MT_TRY(mt_query_best(store, &box.filter, add_winner, v, err));
     MT_TRY(mt_query_sessions(store, add_space, v, err));
-    if (v->count == 0) st = nothing_to_verify(v, store, err);
+    MT_TRY(find_spaces(v, err));
+    if (v->count == 0) st = mt_database_nothing(store, &box.filter, err);
 done:
     mt_store_close(store);
     return st;

@@ -98,6 +98,17 @@ void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *e
     for (size_t i = 0; i < FIELDS; i++) mt_texts_free(&names[i]);
 }
 
+void mt_database_other_origins(mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    size_t others = 0;
+    mt_filter wider = *filter;
+    mt_error ignored;
+    wider.origin = NULL;
+    if (!filter->origin || *filter->origin != MT_ORIGIN_MEASURED || mt_query_best(store, &wider, count_winner, &others, &ignored) != MT_OK || !others) return;
+    MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: the %zu winner%s that match%s %s recorded elsewhere or imported; --origin recorded or imported takes them", mt_store_path(store), others, others == 1 ? "" : "s",
+            others == 1 ? "es" : "", others == 1 ? "was" : "were");
+}
+
 mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error *err)
 {
     size_t winners = 0;
@@ -119,6 +130,7 @@ mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error
         st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; %s show --failures%s tells how the %lld evaluations ended", path, program, db, (long long)rows);
     else st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; %s --gpu auto --space FILE%s fills it%s", path, program, db, mt_strbuf_text(&shipped));
     if (rows) mt_database_near_miss(store, filter, err);
+    if (winners) mt_database_other_origins(store, filter, err);
 done:
     mt_strbuf_free(&option);
     mt_strbuf_free(&shipped);

@@ -17,6 +17,8 @@ mt_status mt_database_nothing(mt_store *store, const mt_filter *filter, mt_error
 mt_status mt_database_no_rows(mt_store *store, const mt_filter *filter, mt_error *err);
 /* Where a word of the filter names nothing in the file and is close to what does, *err says that instead: "no shape 'sed48', did you mean 'seed48'?" */
 void mt_database_near_miss(mt_store *store, const mt_filter *filter, mt_error *err);
+/* Many commands take measured rows alone unless --origin says otherwise: where only others match, *err says that instead. */
+void mt_database_other_origins(mt_store *store, const mt_filter *filter, mt_error *err);
 
 /* The options --gpu --kernel --shape --workload --cache state --origin. Embed it as the first member of a command's values. */
 typedef struct mt_filter_values {
