@@ -127,23 +127,28 @@ static tunelookup_status answer_class(const tunelookup_plan *plan, const int64_t
     return TUNELOOKUP_ERR_NOT_IN_CLASS;
 }
 
-tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
+static tunelookup_status answer_any(const tunelookup_plan *plan, const int64_t values[], mt_lookup_row *row, tunelookup_result *result)
 {
-    if (!plan || !result || (!values && plan->value_count)) return TUNELOOKUP_ERR_ARGUMENT;
-    mt_lookup_row *row = ask(plan, values, INFINITY, result);
-    if (((const mt_lookup_answers *)result->answers_)->member) return answer_class(plan, values, row, result);
     if (row && mt_lookup_row_check(result->answers_, row)) answer_row(result->answers_, row, result);
     else answer_below(plan, values, result);
     return TUNELOOKUP_OK;
 }
 
+tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
+{
+    if (!plan || !result || (!values && plan->value_count)) return TUNELOOKUP_ERR_ARGUMENT;
+    mt_lookup_row *row = ask(plan, values, INFINITY, result);
+    if (((const mt_lookup_answers *)result->answers_)->member) return answer_class(plan, values, row, result);
+    return answer_any(plan, values, row, result);
+}
+
 tunelookup_status tunelookup_find_within(const tunelookup_plan *plan, const int64_t values[], double max_error, tunelookup_result *result)
 {
     if (!plan || !result || (!values && plan->value_count) || !(max_error >= 0) || !(plan->db->flags & TUNELOOKUP_ERRORS)) return TUNELOOKUP_ERR_ARGUMENT;
-    if (isinf(max_error)) return tunelookup_find(plan, values, result);
     mt_lookup_row *row = ask(plan, values, max_error, result);
     const mt_lookup_answers *answers = result->answers_;
     if (answers->member) return TUNELOOKUP_ERR_ARGUMENT;
+    if (isinf(max_error)) return answer_any(plan, values, row, result);
     while (row && !(row->most_error <= max_error && mt_lookup_row_check(answers, row))) row = row->slower;
     if (!row) {
         answer_below(plan, values, result);

@@ -184,10 +184,12 @@ static void list(mt_lookup_loader *loader, mt_lookup_row *row)
 /* ---- a class of equal bits ---- */
 
 enum { CLASS_ROWS = 4 }; /* of a shape: should the fastest not run for a caller's device, the next one does */
-/* The member's newest result on each subject of its kernel and GPU. */
+/* A result that was stopped as too slow, or has other inputs, says nothing of bits, and takes nothing back. */
+#define HAS_BITS(m) "(" m ".bits IS NOT NULL OR " m ".row_bits IS NOT NULL)"
+/* The member's newest result with fingerprints on each subject of its kernel and GPU. */
 static const char members_sql[] = "SELECT s.id, CASE m.outcome WHEN 'ok' THEN m.bits END, CASE m.outcome WHEN 'ok' THEN m.row_bits END, max(m.id) FROM variant v JOIN subject s ON s.kernel_id = v.kernel_id "
-                                  "CROSS JOIN measurement m ON m.subject_id = s.id AND m.variant_id = v.id WHERE v.kernel_id = ?1 AND v.text = ?3 AND s.device_id = ?2 AND " MT_IS_RUN("m") " GROUP BY s.id";
-static const char bits_sql[] = "SELECT bits, row_bits, outcome, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement");
+                                  "CROSS JOIN measurement m ON m.subject_id = s.id AND m.variant_id = v.id WHERE v.kernel_id = ?1 AND v.text = ?3 AND s.device_id = ?2 AND " MT_IS_RUN("m") " AND " HAS_BITS("m") " GROUP BY s.id";
+static const char bits_sql[] = "SELECT bits, row_bits, outcome, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement") " AND " HAS_BITS("measurement");
 struct mt_lookup_member { struct mt_lookup_member *next; int64_t subject; const char *bits, *row_bits; }; /* "" = not known */
 enum { OF_BATCH = 16 };          /* digits of row_bits that say which batch it is; of fewer rows the rest is the beginning of that of more */
 
@@ -220,7 +222,8 @@ done:
     return st;
 }
 
-/* Whether a result has the member's bits on the subject, and its rows those of each batch in which the member was measured, as far as both have rows. False where nothing tells. */
+/* Whether a result has the member's bits on the subject, and its rows those of each batch in which the member was measured, as far as both have rows. False where nothing tells: of rows behind the
+ * member's longest batch nobody knows whether they are the same in two batches. */
 static bool has_bits(const mt_lookup_front_reader *reader, int64_t subject, const char *bits, const char *row_bits)
 {
     bool is_told = false;
@@ -232,7 +235,7 @@ static bool has_bits(const mt_lookup_front_reader *reader, int64_t subject, cons
         }
         if (both > OF_BATCH && strncmp(row_bits, member->row_bits, OF_BATCH) == 0) {
             if (strncmp(row_bits, member->row_bits, both) != 0) return false;
-            is_told = true;
+            is_told = is_told || ours <= theirs;
         }
     }
     return is_told;

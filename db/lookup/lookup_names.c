@@ -59,7 +59,10 @@ static tunelookup_status bind_setting(mt_lookup_answers *answers, const char *te
         return TUNELOOKUP_OK;
     }
     if (!name && strncmp(text, "class=", 6) == 0) {
+        const mt_lookup_variant *member = mt_lookup_variant_make(answers, 0, value);
         if (answers->member) return bad_name(answers, text, "the class is given twice");
+        if (!member) return mt_lookup_no_memory();
+        if (member->problem) return bad_name(answers, text, member->problem);
         answers->member = value;
         return TUNELOOKUP_OK;
     }
