@@ -7,8 +7,8 @@
  *                           shares [N*M][L][4*Lq*P]   of each list; as many as there are corners, the rest is not written
  *                           ranges [N*M][S]           where a pixel's shares begin and end in [L][4*Lq*P]; those of a pixel of no level are none
  *     the others        own gradients, of an item and level for each group of LANES lanes
- *     grid = N*M*L + ceil_div(N*Lq*M, OWN_GROUPS)*L, block = SORT_THREADS, smem = pixels of the level with most * 4, and a list's shares
- *           where STAGES_SHARES
+ *     grid = N*M*L + ceil_div(N*Lq*M, OWN_GROUPS)*L, block = SORT_THREADS, smem: counters of the level with most, and a
+ *           list's shares where STAGES_SHARES
  *
  * Second launch: a group of LANES lanes adds up the shares of BINS neighbouring pixels of a head. Each lane loads one of LANES shares, and the group
  * their rows of grad_out, UNROLL in flight together, while the next shares are on their way. Coarse levels, whose pixels have most, go first.
@@ -29,6 +29,18 @@ struct alignas(8) Share {
     float weight;
     int query;
 };
+
+/* Counters of a list's shares, of 16 bits where these suffice: half of the shared memory, and levels twice as large. */
+constexpr bool SHORT_COUNTERS = 4ll * LIST < 1 << 16;
+typedef typename Word<SHORT_COUNTERS ? 2 : 4>::type counter_t;
+
+__device__ inline unsigned count_share(counter_t *counters, int pixel)
+{
+    if (!SHORT_COUNTERS)
+        return atomicAdd((unsigned *)counters + pixel, 1u);
+    unsigned shift = pixel % 2 * 16; /* two counters a word: neither overflows into the other */
+    return atomicAdd((unsigned *)counters + pixel / 2, 1u << shift) >> shift & 0xffff;
+}
 
 /* Shares are sorted in shared memory where they fit: stores of 8 bytes to anywhere take longer than all the rest. */
 constexpr bool STAGES_SHARES = 32ll * LIST <= 65536;
@@ -103,28 +115,29 @@ __device__ inline void for_shares(Batch batch, const List &list, const Level &le
 
 __device__ inline void sort_list(unsigned number, const loc_t *loc, const loc_t *attn, Share *shares, Range *ranges)
 {
-    extern __shared__ __align__(8) int counters[];
+    extern __shared__ __align__(8) char memory[];
+    counter_t *counters = (counter_t *)memory;
     List list = list_number(number);
     Level level = level_at(list.level);
-    int pixels = level.height * level.width, first = list.level * (4 * LIST);
+    int pixels = level.height * level.width, first = list.level * (4 * LIST), bytes = (pixels * (int)sizeof(counter_t) + 7) / 8 * 8;
     Batch batch = load_batch(list, threadIdx.x, loc, attn);
-    for (int i = threadIdx.x; i < pixels; i += SORT_THREADS)
-        counters[i] = 0;
+    for (int i = threadIdx.x; i < bytes / 4; i += SORT_THREADS)
+        ((int *)memory)[i] = 0;
     __syncthreads();
-    for_shares(batch, list, level, loc, attn, [&](int pixel, const Share &) { atomicAdd(counters + pixel, 1); });
+    for_shares(batch, list, level, loc, attn, [&](int pixel, const Share &) { count_share(counters, pixel); });
     __syncthreads();
     sums_before<SORT_THREADS>(counters, pixels);
     if (LIST > BATCH) /* else it is still there */
         batch = load_batch(list, threadIdx.x, loc, attn);
     shares += 4ll * LIST * number;
-    Share *sorted = STAGES_SHARES ? (Share *)(counters + (pixels + 1) / 2 * 2) : shares;
-    for_shares(batch, list, level, loc, attn, [&](int pixel, const Share &share) { sorted[atomicAdd(counters + pixel, 1)] = share; });
+    Share *sorted = STAGES_SHARES ? (Share *)(memory + bytes) : shares;
+    for_shares(batch, list, level, loc, attn, [&](int pixel, const Share &share) { sorted[count_share(counters, pixel)] = share; });
     __syncthreads();
-    for (int i = threadIdx.x; STAGES_SHARES && i < counters[pixels - 1]; i += SORT_THREADS)
+    for (int i = threadIdx.x; STAGES_SHARES && i < (int)counters[pixels - 1]; i += SORT_THREADS)
         shares[i] = sorted[i];
     ranges += (list.image * M + list.head) * S;
     for (int i = threadIdx.x; i < pixels; i += SORT_THREADS)
-        ranges[level.start + i] = {first + (i ? counters[i - 1] : 0), first + counters[i]};
+        ranges[level.start + i] = {first + (i ? (int)counters[i - 1] : 0), first + (int)counters[i]};
     store_gaps(list.level, ranges);
 }
 
