@@ -190,9 +190,12 @@ class Ours:
 
 
 def served(explanation):
-    """What served a call: a row of its own, the lookup's answer for a shape without one, or grid_sample."""
+    """What served a call: a row of its shape and workload, another one by the lookup's choice, or grid_sample."""
     lines = explanation.splitlines()
-    return "grid_sample" if lines[0] == "grid_sample" else "row" if any(line.startswith("exact:") for line in lines) else "lookup"
+    if lines[0] == "grid_sample":
+        return "grid_sample"
+    is_exact = any(line.startswith("exact:") for line in lines) and not any(line.startswith("expected: unknown for workload") for line in lines)
+    return "row" if is_exact else "lookup"
 
 
 # ---- times ----
@@ -241,7 +244,7 @@ class Clock:
 
 
 def measure(key, subject, ours, peers, clock, options):
-    """The rows of one shape and workload, a row for each direction."""
+    """What is found of one shape and workload: a dictionary for each direction."""
     import torch
 
     name, workload = key
@@ -292,7 +295,7 @@ def table(rows, direction, peers):
 
 
 def tables(found):
-    peers, lines = found["peers"], [f"{found['gpu']}, PyTorch {found['torch']}, CUDA {found['cuda']}; medians of {found['samples']} samples, cold L2. *: a shape without a row, by the lookup's answer."]
+    peers, lines = found["peers"], [f"{found['gpu']}, PyTorch {found['torch']}, CUDA {found['cuda']}; medians of {found['samples']} samples, cold L2. *: without a row of this shape, workload and types, by the lookup's choice."]
     for direction in KERNELS:
         if any(row["direction"] == direction for row in found["rows"]):
             what = "error of out" if direction == "forward" else "errors of grad_value, grad_loc, grad_attn (DCNv4: of the logits before its softmax)"

@@ -112,7 +112,9 @@ TORCH_LIBRARY(msda_peer_dcnv4, library)
 
 
 class DCNv4:
-    """FlashDeformAttn: values, locations and logits in f16, the last two in one tensor [N, Lq, M, 3·L·P]; the softmax is inside. Zeroing, f32 sums and their rounding to f16 are part of its op."""
+    """FlashDeformAttn: values, locations and logits in f16, the last two in one tensor [N, Lq, M, 3·L·P]; the softmax is inside. Zeroing, f32 sums and their rounding to f16 are part of its op.
+
+    A block has as many queries as divide N·Lq. Where they don't divide Lq, some blocks reach into the next image, but read the values of the one that they begin in: that is in its errors."""
 
     name, step = "DCNv4", 64
 
