@@ -7,6 +7,8 @@
 #pragma once
 
 #include "gather.cuh"
+#include "red.cuh"
+#include "../msda/query_order.cuh"
 
 constexpr int QUERIES = GROUPS / HEADS;
 static_assert(GROUPS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole groups of heads per query");

@@ -16,8 +16,8 @@ __device__ inline int cell_number(const Cell &cell, const Level &level)
 }
 
 /* Counts become the places where each cell's records begin. Returns how many there are. All of the block's COUNT threads. */
-template <int COUNT>
-__device__ inline int sums_before(int *counts, int cells)
+template <int COUNT, typename COUNTER>
+__device__ inline int sums_before(COUNTER *counts, int cells)
 {
     __shared__ int of_warp[COUNT / 32];
     int share = ceil_div(cells, COUNT), first = threadIdx.x * share, end = min(first + share, cells), own = 0;
@@ -38,7 +38,7 @@ __device__ inline int sums_before(int *counts, int cells)
     }
     for (int i = first; i < end; i++) {
         int count = counts[i];
-        counts[i] = before;
+        counts[i] = (COUNTER)before;
         before += count;
     }
     __syncthreads();

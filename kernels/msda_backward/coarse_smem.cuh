@@ -11,6 +11,8 @@
 #pragma once
 
 #include "gather.cuh"
+#include "red.cuh"
+#include "../msda/query_order.cuh"
 
 static_assert(STAGED_LEVELS <= L, "there are not as many levels");
 constexpr int FIRST_STAGED = L - STAGED_LEVELS, STAGED_START = level_start(FIRST_STAGED), STAGED_PIXELS = S - STAGED_START;

@@ -1,13 +1,12 @@
 /*
- * atomics and coarse_smem: the points of an item in their order. Its LANES lanes read the four pixels of a point, add to
- * their gradients and sum up the point's own; UNROLL points' reads are in flight together.
+ * atomics, coarse_smem and by_pixel: the points of an item in their order. Its LANES lanes read the four pixels of a point, add to
+ * their gradients (by_pixel does not) and sum up the point's own; UNROLL points' reads are in flight together.
  *
  * The lanes store the own gradients of LANES points together: lane i keeps those of every i-th.
  */
 #pragma once
 
 #include "lanes.cuh"
-#include "../msda/query_order.cuh"
 
 constexpr int GROUPS = THREADS / LANES;
 static_assert(32 % LANES == 0 && THREADS % 32 == 0, "groups do not cross warps");

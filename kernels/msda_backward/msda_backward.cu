@@ -7,6 +7,7 @@
  *     sorted         points of whole images sorted by cell, each cell summed up in registers
  *     tiled          the same for tiles of queries, sorted in shared memory
  *     tensor         the same with the products on tensor cores
+ *     by_pixel       corners sorted by pixel, each pixel gathers its own: grad_value is written once, neither zeroed nor added to
  *     reference      fp64, and the input generators: what MT_SUPPORT asks for
  *
  * Only what is asked for is compiled: ALGO is the .ini's [variant].
@@ -28,6 +29,8 @@
 #include "tiled.cuh"
 #elif ALGO == ALGO_tensor
 #include "tensor.cuh"
+#elif ALGO == ALGO_by_pixel
+#include "by_pixel.cuh"
 #else
 #error "unknown ALGO"
 #endif

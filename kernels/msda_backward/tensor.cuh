@@ -18,6 +18,7 @@
 constexpr int CELLS_PER_BIN = 3;
 
 #include "mma.cuh"
+#include "red.cuh"
 #include "tile.cuh"
 
 constexpr int SLICES = D / 32, WARPS = THREADS / 32, CHUNK = 16;

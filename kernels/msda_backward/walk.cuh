@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "lanes.cuh"
+#include "red.cuh"
 
 constexpr int GROUPS = THREADS / LANES;
 static_assert(32 % LANES == 0 && THREADS % 32 == 0, "groups do not cross warps");
