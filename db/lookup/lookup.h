@@ -319,8 +319,7 @@ typedef struct mt_lookup_answers {
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
     unsigned char *cache; size_t cache_stride; /* MT_LOOKUP_CACHED entries of that many bytes */
-    uint32_t damaged_predictors, other_predictors; /* other: of another format */
-    uint32_t hidden_shapes;           /* of predictors, left out: they have other values than the kernel */
+    uint32_t damaged_predictors, other_predictors, hidden_shapes; /* other: of another format; shapes of predictors, left out: they have other values than the kernel */
     const char *hidden_shape;         /* the first of them; where there are any */
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */

@@ -127,7 +127,7 @@ const char *mt_lookup_env_refusal_of(const mt_lookup_env *env, uint8_t changes, 
 {
     const mt_lookup_model *model = &env->answers->model;
     const char *refusal = NULL;
-    if (changes & MT_LOOKUP_WITH_KNOBS) {
+    if (changes != MT_LOOKUP_WITH_SHAPES) {
         const mt_lookup_model_variant *algorithm = &model->variants[env->variant->algo];
         refusal = refuse_knobs(env, changes, out, size);
         if (!refusal && algorithm->requires_program && is_wanted(changes, algorithm->changes_with | MT_LOOKUP_WITH_KNOBS)) refusal = refuse(env, algorithm->requires_program, "the requirement of", algorithm->name, "", out, size);
