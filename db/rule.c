@@ -219,10 +219,38 @@ static double cell(const mt_rule *rule, size_t shape, size_t variant)
 }
 
 /* Or, where it was not measured and costs decide, what they say. */
-static double cell_or_cost(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
+static double cell_or_cost(const mt_rule *rule, double least_cost, size_t shape, size_t variant)
 {
     double measured = cell(rule, shape, variant);
-    return isnan(measured) && rule->costs_decide ? rule->cost[shape * rule->variant_count + variant] - search->least_cost[shape] : measured;
+    return isnan(measured) && rule->costs_decide ? rule->cost[shape * rule->variant_count + variant] - least_cost : measured;
+}
+
+/* Of all variants on the shape, where costs decide. */
+static double least_cost_on(const mt_rule *rule, size_t shape)
+{
+    double least = INFINITY;
+    for (size_t v = 0; rule->costs_decide && v < rule->variant_count; v++) {
+        double cost = rule->cost[shape * rule->variant_count + v];
+        if (cost < least) least = cost;
+    }
+    return least;
+}
+
+static double or_unknown(double slowdown)
+{
+    return isfinite(slowdown) ? slowdown : MT_RULE_UNKNOWN_LOG2;
+}
+
+void mt_rule_plain(const mt_rule *rule, double *plain, bool *is_known, double *least_cost)
+{
+    for (size_t i = 0, at = 0; i < rule->shape_count; i++) {
+        least_cost[i] = least_cost_on(rule, i);
+        for (size_t v = 0; v < rule->variant_count; v++, at++) {
+            double value = cell_or_cost(rule, least_cost[i], i, v);
+            is_known[at] = isfinite(value);
+            plain[at] = or_unknown(value);
+        }
+    }
 }
 
 static double growth(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
@@ -233,7 +261,7 @@ static double growth(const mt_rule *rule, const mt_rule_search *search, size_t s
 double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
 {
     double grown = growth(rule, search, shape, variant);
-    return cell_or_cost(rule, search, shape, variant) + (isnan(grown) ? 0 : rule->cost_weight * (grown - search->usual[shape]));
+    return cell_or_cost(rule, search->least_cost[shape], shape, variant) + (isnan(grown) ? 0 : rule->cost_weight * (grown - search->usual[shape]));
 }
 
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
@@ -261,18 +289,13 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
         if (search->weight[i] == 0) continue;
         search->heard[search->heard_count++] = (uint16_t)i;
         search->total += search->weight[i];
-        search->least_cost[i] = INFINITY;
-        for (size_t v = 0; rule->costs_decide && v < rule->variant_count; v++) {
-            double cost = rule->cost[i * rule->variant_count + v];
-            if (cost < search->least_cost[i]) search->least_cost[i] = cost;
-        }
+        search->least_cost[i] = rule->least_cost ? rule->least_cost[i] : least_cost_on(rule, i);
     }
 }
 
 static double said(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
 {
-    double value = mt_rule_moved(rule, search, shape, variant);
-    return isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
+    return or_unknown(mt_rule_moved(rule, search, shape, variant));
 }
 
 /* The weighted mean of what the heard shapes say, of each of the wanted variants (NULL: of all). NAN where none of them has a time of it. */
@@ -284,7 +307,7 @@ static void predict(const mt_rule *rule, const mt_rule_search *search, const boo
         size_t i = search->heard[k];
         for (size_t v = 0; v < rule->variant_count; v++) {
             if (wanted && !wanted[v]) continue;
-            has_time[v] = has_time[v] || isfinite(cell_or_cost(rule, search, i, v));
+            has_time[v] = has_time[v] || isfinite(cell_or_cost(rule, search->least_cost[i], i, v));
             means[v] += search->weight[i] * said(rule, search, i, v);
         }
     }
@@ -335,9 +358,26 @@ bool mt_rule_default_fails(const mt_rule *rule, const double *shape)
 
 /* ---- offers ---- */
 
+/* The same of all variants, from what mt_rule_plain found. */
+static void predict_plainly(const mt_rule *rule, const mt_rule_search *search, double means[MT_RULE_VARIANTS])
+{
+    const size_t count = rule->variant_count;
+    uint8_t has_time[MT_RULE_VARIANTS] = {0};
+    memset(means, 0, count * sizeof *means);
+    for (size_t k = 0; k < search->heard_count; k++) {
+        const double *plain = rule->plain + search->heard[k] * count, weight = search->weight[search->heard[k]];
+        const bool *is_known = rule->is_plain_known + search->heard[k] * count;
+        for (size_t v = 0; v < count; v++) means[v] += weight * plain[v];
+        for (size_t v = 0; v < count; v++) has_time[v] |= is_known[v];
+    }
+    for (size_t v = 0; v < count; v++) means[v] = has_time[v] ? means[v] / search->total : NAN;
+}
+
+/* Nothing is known of the asked shape's costs when it is asked for. */
 static void predict_all(const mt_rule *rule, mt_rule_search *search)
 {
-    predict(rule, search, NULL, search->predicted);
+    if (rule->plain) predict_plainly(rule, search, search->predicted);
+    else predict(rule, search, NULL, search->predicted);
     for (size_t v = 0; v < rule->variant_count; v++)
         if (!rule->is_usable[v] || search->is_refused[v]) search->predicted[v] = NAN;
     search->is_predicted = true;

@@ -79,6 +79,8 @@ typedef struct mt_rule {
     const bool *is_left_out;        /* [shape_count]; NULL = none: a shape that does not exist for the rule */
     const double *cost;             /* [shape_count][variant_count]: log2 of what the cost model says; NAN = not known. NULL where cost_weight is 0 */
     double cost_weight;             /* 0 to 1: the share of a difference in cost that a time follows from one shape to another, beside what all variants' times do */
+    const double *plain, *least_cost; /* mt_rule_plain's; NULL = they are computed when they are needed */
+    const bool *is_plain_known;
     bool costs_decide;              /* they are known well enough to choose by them alone, among the listed; and to stand for times that were not measured */
     mt_rule_curve error;            /* by how much a choice loses more than predicted, log2, on the average, at that distance from the nearest tuned shape */
     mt_rule_curve most;             /* … in no more than one of ten cases */
@@ -114,6 +116,8 @@ typedef struct mt_rule_search {
     size_t variant, witness;           /* the offer, and the nearest shape on which it has a row (or, without rows, a time); SIZE_MAX = nowhere */
 } mt_rule_search;
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* What tuned shapes say while no costs of the asked shape are known: plain and is_known[shape_count][variant_count], least_cost[shape_count]. For who asks for many shapes. */
+void mt_rule_plain(const mt_rule *rule, double *plain, bool *is_known, double *least_cost);
 /* Refuses each variant that with one of the asked shape's texts (a type, say) has computed wrong results and never right ones; returns how many. After mt_rule_begin. */
 size_t mt_rule_refuse_wrong(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* The same of the default: with one of the texts it fails on every shape on which its time is known. */

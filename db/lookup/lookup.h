@@ -147,23 +147,23 @@ typedef struct mt_lookup_model_param {
     const char *name;
     bool is_string;
     const mt_program *when;
-    bool has_standard;           /* the space's default is known */
+    bool has_standard; uint8_t changes_with; /* the space's default is known; what `when` changes with */
     mt_value standard;
     const char *standard_text;   /* "NAME=value" */
 } mt_lookup_model_param;
-enum { MT_LOOKUP_WITH_SHAPES = 1, MT_LOOKUP_WITH_KNOBS = 2, MT_LOOKUP_WITH_BOTH = 3 }; /* what a value changes with; 0: it is the device's */
+enum { MT_LOOKUP_WITH_SHAPES = 1, MT_LOOKUP_WITH_KNOBS = 2, MT_LOOKUP_WITH_BOTH = 3, MT_LOOKUP_WITH_ANY = 4 }; /* what a value changes with (lookup_changes.c); 0: nothing but the plan's device and strings */
 typedef struct mt_lookup_model_let {
     const char *name;
     const mt_program *value;
-    bool is_in_costs;            /* the cost model, or where there is none some launch's grid or condition, reads it, itself or through others (lookup_cost.c) */
+    bool is_in_costs, is_in_rules; /* the cost model, or where there is none some launch's grid or condition, reads it, itself or through others; what decides whether a variant may run does */
     uint8_t changes_with;
 } mt_lookup_model_let;
 typedef struct mt_lookup_model_variant {
     const char *name, *entry;
-    const mt_program *requires_program;
+    const mt_program *requires_program; uint8_t changes_with; /* the program */
     uint64_t baked;              /* shape values that are compiled in, as bits of their indices */
 } mt_lookup_model_variant;
-typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
+typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; uint8_t changes_with; } mt_lookup_model_constraint;
 typedef struct mt_lookup_model_list { const mt_program **items; uint32_t count; } mt_lookup_model_list;
 
 typedef struct mt_lookup_model_arg {
@@ -244,9 +244,9 @@ typedef struct mt_lookup_variant {  /* shared by the rows that it won */
     const char *packed;             /* the same with NUL for ';', one more at the end */
     int32_t algo;                   /* index into the model's variants; −1 = unknown */
     mt_value *knobs;                /* param_count */
-    const mt_value *lets;           /* those that costs read and that change with knobs alone, in order; NULL = not computed */
+    const mt_value *lets;           /* those that costs or rules read and that change with knobs alone, in order; NULL = not computed (mt_lookup_settle) */
     const uint8_t *places;          /* of its knobs and those lets between the edges of the correction; NULL = not found, or there is none */
-    const char *problem;            /* it does not fit the stored space; NULL = it does */
+    const char *problem; bool never_runs; /* it does not fit the stored space, NULL = it does; it may not run with the plan's strings on its device, whatever the shape's numbers */
 } mt_lookup_variant;
 
 typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } mt_lookup_text_row; /* of a small table, by id */
@@ -318,10 +318,8 @@ typedef struct mt_lookup_answers {
     bool default_fails;               /* the first default does, as another architecture's rows tell */
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
-    unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
-    size_t cache_stride;
-    uint32_t damaged_predictors, other_predictors; /* other: of another format */
-    uint32_t hidden_shapes;           /* of predictors, left out: they have other values than the kernel */
+    unsigned char *cache; size_t cache_stride; /* MT_LOOKUP_CACHED entries of that many bytes */
+    uint32_t damaged_predictors, other_predictors, hidden_shapes; /* other: of another format; shapes of predictors, left out: they have other values than the kernel */
     const char *hidden_shape;         /* the first of them; where there are any */
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
@@ -429,7 +427,7 @@ typedef struct mt_lookup_predictor {
     uint32_t rank;                   /* lower is asked first: the asked strings before others (what was right with others is not known to be right with these), this GPU, measured, kin, … */
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
-    const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
+    const bool *is_out, *is_wrong_here; bool default_fails; /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere; mt_rule_refuse_wrong and mt_rule_default_fails for them */
     const double *most_error; const uint32_t *error_shapes; /* [variant_count]: the largest on the shapes with the plan's strings where it was right, NAN = there is none or it is not known on one; how many these are */
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
@@ -523,6 +521,8 @@ void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
 mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
 const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size);
+/* The same by those rules alone that change with that. The variant has no problem; it may be unset where the shape's rules are asked for. */
+const char *mt_lookup_env_refusal_of(const mt_lookup_env *env, uint8_t changes, char *out, size_t size);
 /* Expands ${NAME}; false when a name has no text here or it does not fit. */
 bool mt_lookup_env_expand(const mt_lookup_env *env, const char *text, char *out, size_t size);
 

@@ -4,65 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { SM_COUNT = 1 }; /* in mt_lookup_fact_names */
-
 typedef struct reading {
     uint32_t columns[MT_RULE_VARIANTS]; /* of the named variants, in their order */
     bool is_time;                       /* times of the cost model; else blocks */
     double sm_count, *costs;            /* costs [shape_count][variant_count] */
 } reading;
-
-/* ---- which lets it takes ---- */
-
-static bool is_let(const mt_lookup_model *model, uint32_t slot)
-{
-    return slot >= model->let_slot && slot < model->let_slot + model->let_count;
-}
-
-static void mark_lets(const mt_lookup_model *model, const mt_program *program)
-{
-    for (size_t i = 0; program && i < mt_program_name_count(program); i++) {
-        uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
-        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_costs = true;
-    }
-}
-
-static uint8_t slot_changes_with(const mt_lookup_model *model, uint32_t slot)
-{
-    if (is_let(model, slot)) return model->lets[slot - model->let_slot].changes_with;
-    if (slot < model->device_slot) return MT_LOOKUP_WITH_SHAPES;
-    return slot >= model->param_slot && slot < model->let_slot ? MT_LOOKUP_WITH_KNOBS : 0;
-}
-
-static uint8_t changes_with(const mt_lookup_model *model, const mt_program *program)
-{
-    uint8_t with = 0;
-    for (size_t i = 0; i < mt_program_name_count(program); i++) with |= slot_changes_with(model, mt_lookup_model_slot(model, mt_program_name(program, i)));
-    return with;
-}
-
-/* A let reads earlier ones only. */
-void mt_lookup_cost_lets(const mt_lookup_model *model)
-{
-    mark_lets(model, model->time_ns);
-    for (size_t i = 0; model->correction && i < model->correction->name_count; i++) {
-        uint32_t slot = model->correction->names[i].slot;
-        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_costs = true;
-    }
-    for (uint32_t i = 0; i < model->launch_count && !model->time_ns; i++) {
-        mark_lets(model, model->launches[i].when);
-        for (uint32_t k = 0; k < model->launches[i].grid.count; k++) mark_lets(model, model->launches[i].grid.items[k]);
-    }
-    for (uint32_t i = model->let_count; i-- > 0;) {
-        if (model->lets[i].is_in_costs) mark_lets(model, model->lets[i].value);
-    }
-    for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].changes_with = changes_with(model, model->lets[i].value);
-    for (size_t i = 0; model->correction && i < model->correction->name_count; i++) {
-        mt_trees_name *name = (mt_trees_name *)(uintptr_t)&model->correction->names[i];
-        name->kind = *name->name ? slot_changes_with(model, name->slot) : MT_LOOKUP_WITH_BOTH;
-        if (!name->kind) name->kind = MT_LOOKUP_WITH_SHAPES;
-    }
-}
 
 /* ---- what is stored ---- */
 
@@ -98,31 +44,6 @@ static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_
     return true;
 }
 
-/* What changes with knobs alone is the same for all shapes: found once. */
-static tunelookup_status settle(mt_lookup_loader *loader, mt_lookup_variant *variant)
-{
-    static const int64_t no_shape[TUNELOOKUP_MAX_VALUES];
-    const mt_lookup_model *model = &loader->answers->model;
-    mt_lookup_arena *arena = &loader->answers->arena;
-    mt_lookup_env env;
-    uint32_t count = 0;
-    if (variant->problem || variant->lets) return TUNELOOKUP_OK;
-    mt_value *lets = mt_lookup_arena_take(arena, model->let_count + 1, sizeof *lets);
-    uint8_t *places = model->correction ? mt_lookup_arena_take(arena, model->correction->name_count, 1) : NULL;
-    if (!lets || (model->correction && !places)) return mt_lookup_no_memory();
-    mt_lookup_env_begin(&env, loader->answers, no_shape);
-    mt_lookup_env_set_variant(&env, variant);
-    for (uint32_t i = 0; i < model->let_count; i++) {
-        if (!model->lets[i].is_in_costs || model->lets[i].changes_with & MT_LOOKUP_WITH_SHAPES) continue;
-        mt_lookup_env_compute(&env, i);
-        if (model->lets[i].changes_with == MT_LOOKUP_WITH_KNOBS) lets[count++] = env.slots[model->let_slot + i];
-    }
-    if (places) mt_trees_fill_places(model->correction, MT_LOOKUP_WITH_KNOBS, env.slots, 0, places);
-    variant->lets = lets;
-    variant->places = places;
-    return TUNELOOKUP_OK;
-}
-
 /* Which columns they are, each once; and the variants themselves. */
 static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup_json *array, const int64_t *variants, mt_lookup_predictor *predictor, reading *r, bool *is_damaged)
 {
@@ -136,7 +57,7 @@ static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup
         if (*is_damaged) break;
         r->columns[listed] = column;
         LOOKUP_TRY(mt_lookup_variant_get(loader, at->number, &predictor->variants[column]));
-        LOOKUP_TRY(settle(loader, (mt_lookup_variant *)(uintptr_t)predictor->variants[column]));
+        LOOKUP_TRY(mt_lookup_settle(loader->answers, (mt_lookup_variant *)(uintptr_t)predictor->variants[column]));
     }
 done:
     return st;
@@ -215,35 +136,4 @@ double mt_lookup_env_work(mt_lookup_env *env)
     if (!time_ns) return blocks_of(env);
     if (mt_lookup_env_number(env, time_ns, &ns) != MT_PROGRAM_OK || ns <= 0) return NAN;
     return env->answers->model.correction ? corrected(env, (double)ns) : (double)ns;
-}
-
-/* The next variant's, the lets that costs read among them: those that change with the shape alone are computed for the first. */
-static void set_variant(mt_lookup_env *env, const mt_lookup_variant *variant, bool is_first)
-{
-    const mt_lookup_model *model = &env->answers->model;
-    const mt_value *settled = variant->lets;
-    mt_lookup_env_set_variant(env, variant);
-    for (uint32_t i = 0; i < model->let_count; i++) {
-        const mt_lookup_model_let *let = &model->lets[i];
-        if (!let->is_in_costs) continue;
-        if (let->changes_with == MT_LOOKUP_WITH_KNOBS) env->slots[model->let_slot + i] = *settled++;
-        else if (is_first || let->changes_with == MT_LOOKUP_WITH_BOTH) mt_lookup_env_compute(env, i);
-    }
-}
-
-void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS])
-{
-    const mt_lookup_model *model = &answers->model;
-    double sm_count = (double)model->facts[SM_COUNT];
-    mt_lookup_env env;
-    bool is_first = true;
-    mt_lookup_env_begin(&env, answers, values);
-    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
-        costs[v] = NAN;
-        if (!(sm_count > 0) || !is_listed[v] || predictor->variants[v]->problem) continue;
-        set_variant(&env, predictor->variants[v], is_first);
-        is_first = false;
-        double work = mt_lookup_env_work(&env);
-        if (work > 0) costs[v] = mt_rule_cost(work, model->time_ns != NULL, sm_count);
-    }
 }

@@ -1,4 +1,4 @@
-/* What a variant costs (db/rule.h): the cost model and its correction, or blocks. */
+/* What a variant costs (db/rule.h): the cost model and its correction, or blocks; and whether it may run. For who asks that of many variants for one shape. */
 #pragma once
 
 #include "db/lookup/lookup.h"
@@ -9,10 +9,28 @@ bool mt_lookup_trees_read(const mt_lookup_model_reader *reader, const mt_lookup_
 typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
 tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged);
-/* Costs of the listed variants of the predictor for these values, as mt_rule_set_costs takes them. */
-void mt_lookup_costs_of(const mt_lookup_answers *answers, const mt_lookup_predictor *predictor, const int64_t *values, const bool is_listed[MT_RULE_VARIANTS], double costs[MT_RULE_VARIANTS]);
-/* Which lets costs need; once, when the model is loaded. */
-void mt_lookup_cost_lets(const mt_lookup_model *model);
 /* The time that the cost model says of the environment's variant, in nanoseconds, or without a model how many blocks it launches; NAN where the expressions give none. The lets that costs read
  * are computed (lookup_cost.c). */
 double mt_lookup_env_work(mt_lookup_env *env);
+
+/* What the asked shape is for a rule. */
+void mt_lookup_features_of(const mt_lookup_answers *answers, const int64_t *values, double out[MT_RULE_FEATURES]);
+
+/* ---- what changes with what (lookup_changes.c) ---- */
+
+/* Which lets costs and rules need, and what each expression changes with; once, when the model is loaded. */
+void mt_lookup_changes_find(const mt_lookup_model *model);
+/* What of a variant is the same for all shapes of the plan: once, when it is known which strings the plan is bound to. */
+tunelookup_status mt_lookup_settle(mt_lookup_answers *answers, mt_lookup_variant *variant);
+
+/* ---- a shape that is asked for (lookup_asked.c) ---- */
+
+typedef struct mt_lookup_asked {
+    mt_lookup_env env;
+    bool is_refused;           /* by a constraint that reads no knob: no variant may run */
+} mt_lookup_asked;
+/* `values` must outlive it. */
+void mt_lookup_asked_begin(mt_lookup_asked *asked, const mt_lookup_answers *answers, const int64_t *values);
+/* Of a settled variant: log2 of what it costs, as mt_rule_set_costs takes it, NAN = not known; and as mt_lookup_may_run. */
+double mt_lookup_asked_cost(mt_lookup_asked *asked, const mt_lookup_variant *variant);
+bool mt_lookup_asked_may_run(mt_lookup_asked *asked, const mt_lookup_variant *variant, uint8_t *launches);

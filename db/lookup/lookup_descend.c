@@ -8,7 +8,7 @@ enum { EMPTY = 0, WRITING = 1, READY = 2, NO_PREDICTOR = 255 };
 
 /* ---- features of what is asked ---- */
 
-static void features_of(const mt_lookup_answers *answers, const int64_t *values, double *out)
+void mt_lookup_features_of(const mt_lookup_answers *answers, const int64_t *values, double out[MT_RULE_FEATURES])
 {
     const mt_lookup_model *model = &answers->model;
     for (uint32_t i = 0; i < model->name_count; i++) {
@@ -31,6 +31,10 @@ typedef struct asking {
     double max_error;                /* INFINITY = no limit */
     const mt_lookup_trace *trace;
     double features[MT_RULE_FEATURES];
+    mt_lookup_asked *asked;
+    bool is_asked;                   /* that is begun */
+    const mt_lookup_variant *fits;   /* the one that was last found to run here, with so many launches; NULL = none yet */
+    uint8_t launches_of_fit;
     bool first_default_fails;
     bool default_is_known;           /* what follows was found out */
     uint32_t default_row;            /* row_total: it may not run here */
@@ -118,6 +122,25 @@ static verdict judge(asking *a, const mt_lookup_variant *variant, const mt_rule_
     return isnan(expected->advantage) ? UNKNOWN : LOSES;
 }
 
+static mt_lookup_asked *asked_of(asking *a)
+{
+    if (!a->is_asked) mt_lookup_asked_begin(a->asked, a->answers, a->values);
+    a->is_asked = true;
+    return a->asked;
+}
+
+/* Whether the variant may run here. Who listens to the trace is told why not. */
+static bool may_run(asking *a, const mt_lookup_variant *variant, uint8_t *launches)
+{
+    if (a->trace || !variant->lets) return mt_lookup_may_run(a->answers, variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why);
+    if (a->fits != variant) {
+        if (!mt_lookup_asked_may_run(asked_of(a), variant, &a->launches_of_fit)) return false;
+        a->fits = variant;
+    }
+    *launches = a->launches_of_fit;
+    return true;
+}
+
 /* The predictor's next offer that may run here. */
 static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search, uint32_t *row, uint8_t *launches)
 {
@@ -125,26 +148,48 @@ static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_
     while (mt_rule_next_beside(&predictor->rule, search)) {
         if (search->witness == SIZE_MAX) continue;
         *row = predictor->rule.rows[search->witness * predictor->rule.variant_count + search->variant];
-        if (mt_lookup_may_run(a->answers, a->answers->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
+        if (may_run(a, a->answers->rows[*row - 1]->variant, launches)) return true;
         bool is_told = a->refused++ < TOLD && a->answers->model.launch_count; /* without a launch it is one reason for all, told once in ask() */
         if (is_told) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
     }
     return false;
 }
 
-/* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. */
+/* Refuses the variants for which `is_out` holds; returns how many of them might have been chosen. */
+static unsigned refuse_each(const mt_lookup_predictor *predictor, mt_rule_search *search, bool (*is_out)(const mt_lookup_predictor *, size_t))
+{
+    unsigned count = 0;
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
+        if (search->is_refused[v] || !is_out(predictor, v)) continue;
+        search->is_refused[v] = true;
+        count += predictor->rule.is_usable[v];
+    }
+    return count;
+}
+
+static bool is_wrong_here(const mt_lookup_predictor *predictor, size_t variant)
+{
+    return predictor->is_wrong_here[variant];
+}
+
+static bool is_wrong_elsewhere(const mt_lookup_predictor *predictor, size_t variant)
+{
+    return predictor->is_out[variant];
+}
+
+static bool never_runs(const mt_lookup_predictor *predictor, size_t variant)
+{
+    return predictor->variants && predictor->variants[variant]->never_runs;
+}
+
+/* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. All of this is so for every shape of the plan. */
 static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
-    size_t wrong = mt_rule_refuse_wrong(&predictor->rule, a->features, search);
-    unsigned elsewhere = 0;
-    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
-        if (!predictor->is_out[v] || search->is_refused[v]) continue;
-        search->is_refused[v] = true;
-        elsewhere += predictor->rule.is_usable[v];
-    }
+    unsigned wrong = refuse_each(predictor, search, is_wrong_here), elsewhere = refuse_each(predictor, search, is_wrong_elsewhere), never = refuse_each(predictor, search, never_runs);
     if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results, faulted, crashed or hung on shapes with this shape's strings, on some GPU\n", elsewhere);
-    if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's strings\n", (unsigned)wrong);
-    if (!mt_rule_default_fails(&predictor->rule, a->features) || a->first_default_fails) return;
+    if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's strings\n", wrong);
+    if (never) SAY(a, "refused:  %u of the variants may not run with this shape's strings, whatever its numbers\n", never);
+    if (!predictor->default_fails || a->first_default_fails) return;
     a->first_default_fails = true;
     a->default_is_known = false;
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's strings\n");
@@ -169,10 +214,14 @@ static const mt_lookup_predictor *within(const asking *a, const mt_lookup_predic
     return &room->predictor;
 }
 
-static bool may_run(asking *a, const mt_lookup_predictor *predictor, size_t variant)
+/* Of the listed variants whose costs are not known yet. */
+static void ask_costs(asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, double costs[MT_RULE_VARIANTS], bool is_known[MT_RULE_VARIANTS])
 {
-    uint8_t launches;
-    return mt_lookup_may_run(a->answers, predictor->variants[variant], a->values, &launches, a->trace ? a->why : NULL, sizeof a->why);
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
+        if (!search->is_listed[v] || is_known[v]) continue;
+        costs[v] = mt_lookup_asked_cost(asked_of(a), predictor->variants[v]);
+        is_known[v] = true;
+    }
 }
 
 /* Where costs decide, nothing is chosen that is not listed: if the cheapest of the list may not run, all that may not make room for others. True if some did. Mostly this looks at one variant. */
@@ -180,11 +229,12 @@ static bool make_room(asking *a, const mt_lookup_predictor *predictor, const dou
 {
     size_t count = predictor->rule.variant_count, cheapest = count;
     unsigned refused = 0;
+    uint8_t launches;
     for (size_t v = 0; v < count; v++)
         if (search->is_listed[v] && !isnan(costs[v]) && (cheapest == count || costs[v] < costs[cheapest])) cheapest = v;
-    if (cheapest < count && may_run(a, predictor, cheapest)) return false;
+    if (cheapest < count && may_run(a, predictor->variants[cheapest], &launches)) return false;
     for (size_t v = 0; v < count; v++) {
-        if (!search->is_listed[v] || may_run(a, predictor, v)) continue;
+        if (!search->is_listed[v] || may_run(a, predictor->variants[v], &launches)) continue;
         search->is_refused[v] = true;
         refused++;
     }
@@ -196,13 +246,14 @@ static bool make_room(asking *a, const mt_lookup_predictor *predictor, const dou
 static void begin(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
     double costs[MT_RULE_VARIANTS];
+    bool is_known[MT_RULE_VARIANTS] = { false };
     a->refused = 0;
     mt_rule_begin(&predictor->rule, a->features, search);
     rule_out(a, predictor, search);
     if (predictor->rule.cost_weight == 0) return;
     do {
         mt_rule_list(&predictor->rule, search);
-        mt_lookup_costs_of(a->answers, predictor, a->values, search->is_listed, costs);
+        ask_costs(a, predictor, search, costs, is_known);
     } while (predictor->rule.costs_decide && make_room(a, predictor, costs, search));
     mt_rule_set_costs(&predictor->rule, costs, search);
 }
@@ -250,10 +301,11 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 
 void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, double max_error, const mt_lookup_trace *trace, mt_lookup_decision *decision)
 {
-    asking a = { .answers = answers, .values = values, .max_error = max_error, .trace = trace, .default_slowdown = NAN };
+    mt_lookup_asked asked;
+    asking a = { .answers = answers, .values = values, .asked = &asked, .max_error = max_error, .trace = trace, .default_slowdown = NAN };
     *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .bound = NAN, .norm_error = NAN, .row = answers->row_total };
     if (*answers->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
-    if (answers->predictor_count) features_of(answers, values, a.features);
+    if (answers->predictor_count) mt_lookup_features_of(answers, values, a.features);
     for (uint32_t i = 0; i < answers->predictor_count; i++) {
         verdict v = ask(&a, i, decision);
         if (v == TAKEN) return;
@@ -268,10 +320,11 @@ void mt_lookup_descend(const mt_lookup_answers *answers, const int64_t *values, 
 
 size_t mt_lookup_several(const mt_lookup_answers *answers, const int64_t *values, mt_lookup_decision *decisions, size_t capacity)
 {
-    asking a = { .answers = answers, .values = values, .max_error = INFINITY, .default_slowdown = NAN };
+    mt_lookup_asked asked;
+    asking a = { .answers = answers, .values = values, .asked = &asked, .max_error = INFINITY, .default_slowdown = NAN };
     size_t count = 0;
     if (*answers->unknown || !answers->predictor_count) return 0;
-    features_of(answers, values, a.features);
+    mt_lookup_features_of(answers, values, a.features);
     for (uint32_t i = 0; i < answers->predictor_count && !count; i++) {
         const mt_lookup_predictor *predictor = &answers->predictors[i];
         mt_rule_search search;

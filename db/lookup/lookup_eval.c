@@ -101,12 +101,19 @@ static const char *refuse(const mt_lookup_env *env, const mt_program *condition,
     return out;
 }
 
+/* Rules that change with nothing but the plan count as the shape's. */
+static bool is_wanted(uint8_t changes, uint8_t with)
+{
+    return changes == MT_LOOKUP_WITH_ANY || changes == (with ? with : MT_LOOKUP_WITH_SHAPES);
+}
+
 /* Which knobs are active depends on the shape: the variant must have exactly those. */
-static const char *refuse_knobs(const mt_lookup_env *env, char *out, size_t size)
+static const char *refuse_knobs(const mt_lookup_env *env, uint8_t changes, char *out, size_t size)
 {
     const mt_lookup_model *model = &env->answers->model;
     for (uint32_t i = 0; i < model->param_count; i++) {
         int64_t active = 1;
+        if (!is_wanted(changes, model->params[i].changes_with | MT_LOOKUP_WITH_KNOBS)) continue;
         if (model->params[i].when && mt_lookup_env_number(env, model->params[i].when, &active) != MT_PROGRAM_OK) active = 0;
         if (!active == (env->variant->knobs[i].kind == MT_VALUE_UNDEFINED)) continue;
         if (!out) return "";
@@ -116,18 +123,25 @@ static const char *refuse_knobs(const mt_lookup_env *env, char *out, size_t size
     return NULL;
 }
 
-const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size)
+const char *mt_lookup_env_refusal_of(const mt_lookup_env *env, uint8_t changes, char *out, size_t size)
 {
     const mt_lookup_model *model = &env->answers->model;
-    if (env->variant->problem) return env->variant->problem;
-    const mt_lookup_model_variant *algorithm = &model->variants[env->variant->algo];
-    const char *refusal = refuse_knobs(env, out, size);
-    if (!refusal && algorithm->requires_program) refusal = refuse(env, algorithm->requires_program, "the requirement of", algorithm->name, "", out, size);
+    const char *refusal = NULL;
+    if (changes != MT_LOOKUP_WITH_SHAPES) {
+        const mt_lookup_model_variant *algorithm = &model->variants[env->variant->algo];
+        refusal = refuse_knobs(env, changes, out, size);
+        if (!refusal && algorithm->requires_program && is_wanted(changes, algorithm->changes_with | MT_LOOKUP_WITH_KNOBS)) refusal = refuse(env, algorithm->requires_program, "the requirement of", algorithm->name, "", out, size);
+    }
     for (uint32_t i = 0; i < model->constraint_count && !refusal; i++) {
         const mt_lookup_model_constraint *constraint = &model->constraints[i];
-        refusal = refuse(env, constraint->holds, "constraint", constraint->name, constraint->why, out, size);
+        if (is_wanted(changes, constraint->changes_with)) refusal = refuse(env, constraint->holds, "constraint", constraint->name, constraint->why, out, size);
     }
     return refusal;
+}
+
+const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size)
+{
+    return env->variant->problem ? env->variant->problem : mt_lookup_env_refusal_of(env, MT_LOOKUP_WITH_ANY, out, size);
 }
 
 /* ---- ${NAME} ---- */

@@ -591,7 +591,7 @@ tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader)
     sort_predictors(answers);
     add_extra_rows(loader);
     tunelookup_status st = make_defaults(answers);
-    if (st != TUNELOOKUP_OK) return st;
+    if (st != TUNELOOKUP_OK || (st = mt_lookup_rules_settle(answers)) != TUNELOOKUP_OK) return st;
     answers->cache_stride = (sizeof(mt_lookup_cached) + answers->value_count * sizeof(int64_t) + 15) / 16 * 16;
     answers->cache = mt_lookup_arena_take(&answers->arena, MT_LOOKUP_CACHED, answers->cache_stride);
     return answers->cache ? TUNELOOKUP_OK : mt_lookup_no_memory();

@@ -13,3 +13,5 @@ tunelookup_status mt_lookup_hide_damaged(mt_lookup_loader *loader, struct sqlite
 
 /* lookup_rule.c: most_error and error_shapes of the predictor, whose rule has its shapes and rows. errors: [shape_count][variant_count], looked at where there is a row. False = no memory. */
 bool mt_lookup_errors_settle(mt_lookup_loader *loader, const size_t *names, const double *errors, mt_lookup_predictor *predictor);
+/* The same file: what each predictor's rule says of every shape of the plan. */
+tunelookup_status mt_lookup_rules_settle(mt_lookup_answers *answers);

@@ -357,7 +357,7 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     LOOKUP_TRY(load_constraints(&reader, mt_lookup_json_member(root, "constraints")));
     LOOKUP_TRY(mt_lookup_model_args(&reader, mt_lookup_json_member(root, "args")));
     LOOKUP_TRY(mt_lookup_model_launches(&reader, root));
-    mt_lookup_cost_lets(model);
+    mt_lookup_changes_find(model);
 done:
     return st;
 }

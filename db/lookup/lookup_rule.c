@@ -1,4 +1,5 @@
 /* portfolio.rule_json → mt_rule. Everything comes from a file and is checked here; what does not fit makes the whole portfolio useless, which is no error. */
+#include "db/lookup/lookup_cost.h"
 #include "db/lookup/lookup_front.h"
 
 #include <math.h>
@@ -117,4 +118,44 @@ bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, c
     if (!some_has_strings(&r)) predictor->rank += MT_LOOKUP_LACKS_STRINGS;
     return read_weights(&r, mt_lookup_json_member(root, "weights")) && read_usable(&r, mt_lookup_json_member(root, "usable"), is_usable)
            && read_curve(mt_lookup_json_member(root, "error"), &rule->error) && read_curve(mt_lookup_json_member(root, "most"), &rule->most);
+}
+
+/* ---- what is the same for all shapes of a plan ---- */
+
+static bool settle_plain(mt_lookup_arena *arena, mt_rule *rule)
+{
+    const size_t cells = rule->shape_count * rule->variant_count;
+    double *plain = mt_lookup_arena_take(arena, cells, sizeof *plain), *least_cost = mt_lookup_arena_take(arena, rule->shape_count, sizeof *least_cost);
+    bool *is_known = mt_lookup_arena_take(arena, cells, sizeof *is_known);
+    if (!plain || !least_cost || !is_known) return false;
+    mt_rule_plain(rule, plain, is_known, least_cost);
+    rule->plain = plain;
+    rule->least_cost = least_cost;
+    rule->is_plain_known = is_known;
+    return true;
+}
+
+/* By the strings alone, which are the only texts of a shape. */
+static bool settle_wrong(mt_lookup_answers *answers, mt_lookup_predictor *predictor)
+{
+    static const int64_t no_shape[TUNELOOKUP_MAX_VALUES];
+    const mt_rule *rule = &predictor->rule;
+    double features[MT_RULE_FEATURES];
+    mt_rule_search search;
+    bool *is_wrong = mt_lookup_arena_take(&answers->arena, rule->variant_count, sizeof *is_wrong);
+    if (!is_wrong) return false;
+    mt_lookup_features_of(answers, no_shape, features);
+    memset(search.is_refused, 0, sizeof search.is_refused);
+    mt_rule_refuse_wrong(rule, features, &search);
+    memcpy(is_wrong, search.is_refused, rule->variant_count * sizeof *is_wrong);
+    predictor->is_wrong_here = is_wrong;
+    predictor->default_fails = mt_rule_default_fails(rule, features);
+    return true;
+}
+
+tunelookup_status mt_lookup_rules_settle(mt_lookup_answers *answers)
+{
+    for (uint32_t i = 0; i < answers->predictor_count; i++)
+        if (!settle_plain(&answers->arena, &answers->predictors[i].rule) || !settle_wrong(answers, &answers->predictors[i])) return mt_lookup_no_memory();
+    return TUNELOOKUP_OK;
 }
