@@ -150,7 +150,7 @@ const char *proof_derive_space(const proof *self, const problem *p, const char *
     if (!in) die(line);
     while ((shipped = fgets(line, sizeof line, in))) {
         if (*shipped == '[') in_shape = starts_with(shipped, "[shape ");
-        bool replaced = starts_with(shipped, "source ") || starts_with(shipped, "include ") || starts_with(shipped, "reference ");
+        bool replaced = starts_with(shipped, "source ") || starts_with(shipped, "include ") || starts_with(shipped, "reference ") || starts_with(shipped, "correction ");
         if (starts_with(shipped, "rtol ")) mt_strbuf_addf(&text, "rtol = %s\n", p->rtol);
         else if (!in_shape && !replaced) mt_strbuf_add(&text, shipped);
         if (starts_with(shipped, "[kernel]")) proof_add_sources(self, &text, family, reference);
