@@ -297,10 +297,12 @@ static void forget_rows(mt_lookup_loader *loader)
     mt_lookup_answers *answers = loader->answers;
     answers->missing_workload = answers->workload;
     answers->workload = NULL;
-    answers->other_kinds = answers->other_workloads = answers->hidden_recorded = answers->hidden_imported = answers->hidden_damaged = answers->damaged_predictors = answers->other_predictors = answers->hidden_shapes = 0;
+    answers->other_kinds = answers->own_workloads = answers->other_workloads = answers->hidden_recorded = answers->hidden_imported = answers->hidden_damaged = answers->damaged_predictors = answers->other_predictors = answers->hidden_shapes = 0;
     answers->damaged = NULL;
     answers->predictor_count = loader->extra_count = 0;
     loader->extra = NULL;
+    loader->row_count = loader->used = 0;
+    if (loader->mask) memset(loader->table, 0, ((size_t)loader->mask + 1) * sizeof *loader->table);
 }
 
 /* Names that the expressions lack are the caller's fault, unless another file has other expressions: then those that hold may be the wrong ones. */
@@ -330,7 +332,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
     }
     mt_lookup_wrong_end(loader->answers);
     LOOKUP_TRY(read_rows(loader, sources));
-    if (loader->answers->workload && !loader->row_count && loader->answers->other_workloads) {
+    if (loader->answers->workload && !loader->answers->own_workloads && loader->answers->other_workloads) {
         forget_rows(loader);
         LOOKUP_TRY(read_rows(loader, sources));
     }

@@ -78,6 +78,12 @@ static void add_workload_note(text *to, const mt_lookup_answers *answers)
     else if (*answers->unknown_workload) add(to, "note:     %s\n", answers->unknown_workload);
 }
 
+/* The same, of a shape that has rows of other workloads alone. */
+static void add_other_workload_note(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
+{
+    if (row->is_other_workload) add(to, "note:     this shape was not tuned for workload %s; its row%s of other workloads answer%s\n", answers->workload, row->workload_count > 1 ? "s" : "", row->workload_count > 1 ? "" : "s");
+}
+
 /* Of files: rows that are damaged, one that could not be read, and one that knows the kernel by another text of its search space. */
 static void add_file_notes(text *to, const mt_lookup_answers *answers)
 {
@@ -157,10 +163,11 @@ static void add_within(text *to, const tunelookup_result *result)
 static void add_slowdown(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
     unsigned count = row->workload_count;
-    if (count == 1 && !answers->missing_workload && row->slowdown <= 1) return; /* the best that is known: that goes without saying */
+    const char *missing = row->is_other_workload ? answers->workload : answers->missing_workload;
+    if (count == 1 && !missing && row->slowdown <= 1) return; /* the best that is known: that goes without saying */
     add(to, "expected: ");
-    if (answers->missing_workload && count == 1) {
-        add(to, "unknown for workload %s; with workload %s it is the best\n", answers->missing_workload, row->workload);
+    if (missing && count == 1) {
+        add(to, "unknown for workload %s; with workload %s it is the best\n", missing, row->workload);
         return;
     }
     if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f × the best time of a workload, where it does worst of %u", row->slowdown, count);
@@ -182,6 +189,7 @@ static void explain_row(text *to, const mt_lookup_answers *answers, const mt_loo
     if (answers->member) add(to, "class:    the fastest that is known to have the bits of %s on this shape\n", answers->member);
     add_slowdown(to, answers, row);
     add_source(to, answers, row);
+    add_other_workload_note(to, answers, row);
     add_file_notes(to, answers);
 }
 
@@ -245,7 +253,7 @@ static void add_no_row(text *to, const mt_lookup_answers *answers, const tuneloo
     } else {
         add(to, "%-9s no shape like this was tuned on %s", head, answers->gpu);
         if (answers->workload) add(to, " for workload %s", answers->workload);
-        if (answers->other_kinds) add(to, "; %u row%s there %s of other strings, list lengths or workloads", (unsigned)answers->other_kinds, plural(answers->other_kinds), answers->other_kinds == 1 ? "is" : "are");
+        if (answers->other_kinds) add(to, "; %u row%s there %s of other strings or list lengths", (unsigned)answers->other_kinds, plural(answers->other_kinds), answers->other_kinds == 1 ? "is" : "are");
         else if (*answers->elsewhere) add(to, "; the kernel has winners on: %s", answers->elsewhere);
         add(to, "\n");
         if (*answers->unknown) add(to, "unknown:  %s\n", answers->unknown);

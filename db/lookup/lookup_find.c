@@ -59,7 +59,7 @@ static void answer_row(const mt_lookup_answers *answers, mt_lookup_row *row, tun
     result->median_ns = row->median_ns;
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;
-    result->expected_slowdown = answers->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
+    result->expected_slowdown = (answers->missing_workload || row->is_other_workload) && row->workload_count == 1 ? NAN : row->slowdown;
     result->slowdown_bound = result->expected_slowdown;
     result->norm_error = row->norm_error;
     result->error_shapes = 0;

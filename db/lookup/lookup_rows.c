@@ -149,12 +149,9 @@ tunelookup_status mt_lookup_hide_damaged(mt_lookup_loader *loader, sqlite3_stmt 
     return TUNELOOKUP_OK;
 }
 
-/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
-static bool is_of_kind(const mt_lookup_answers *answers, sqlite3_stmt *statement, const char *workload, int64_t *values, bool *is_other_workload)
+static bool is_of_other_workload(const mt_lookup_answers *answers, const char *workload)
 {
-    bool has_shape = mt_lookup_parse_shape(&answers->model, column(statement, SHAPE_KEY), values);
-    *is_other_workload = has_shape && answers->workload && strcmp(answers->workload, workload) != 0;
-    return has_shape && !*is_other_workload;
+    return answers->workload && strcmp(answers->workload, workload) != 0;
 }
 
 /* Whether the plan may answer from a row of such an origin. */
@@ -218,13 +215,15 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
-    bool is_other_workload, is_of_its_kind = is_of_kind(answers, statement, workload, values, &is_other_workload);
-    if (!is_wanted(loader, statement, is_of_its_kind, is_recorded)) return TUNELOOKUP_OK;
-    if (!is_of_its_kind) {
+    bool is_of_kind = mt_lookup_parse_shape(&answers->model, column(statement, SHAPE_KEY), values); /* has the strings and lengths of lists that the plan is bound to */
+    bool is_other = is_of_other_workload(answers, workload);
+    if (!is_wanted(loader, statement, is_of_kind && !is_other, is_recorded)) return TUNELOOKUP_OK;
+    if (!is_of_kind) {
         answers->other_kinds++;
-        answers->other_workloads += is_other_workload;
         return TUNELOOKUP_OK;
     }
+    answers->other_workloads += is_other;
+    answers->own_workloads += !is_other;
     st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
     if (st != TUNELOOKUP_OK) return st;
     mt_lookup_row *row = mt_lookup_arena_take(&answers->arena, 1, sizeof *row + bytes);
@@ -233,9 +232,10 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     row->variant = variant;
     row->workload = workload;
     row->is_recorded = is_recorded;
+    row->is_other_workload = is_other;
     row->subject = sqlite3_column_int64(statement, SUBJECT);
     row->is_unsafe = mt_lookup_unsafe_on(answers, variant->text, values) != NULL;
-    row->rank = (variant->problem || row->is_unsafe ? 8192u : 0) + (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.l2) != 0);
+    row->rank = (variant->problem || row->is_unsafe ? 8192u : 0) + (is_recorded ? 4096u : 0) + (is_other ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), answers->model.l2) != 0);
     return TUNELOOKUP_OK;
 }
 

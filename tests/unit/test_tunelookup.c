@@ -263,6 +263,35 @@ START_TEST(test_workloads)
 }
 END_TEST
 
+/* A shape that was tuned for other workloads than the asked one is answered by these, not predicted: their variants were run on it. */
+START_TEST(test_other_workloads_of_a_shape)
+{
+    static const char small[] = "H=3,5;N=64;dtype=f16", large[] = "H=3,5;N=65;dtype=f16", both[] = "H=3,5;N=66;dtype=f16", a[] = "ALGO=plain;B=32", b[] = "ALGO=plain;B=64";
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, small, "one", a, 100);
+    lookup_put(&w, large, "two", b, 100);
+    lookup_put(&w, both, "two", b, 100);
+    lookup_put(&w, both, "one", a, 900);
+    lookup_end(&w);
+    tunelookup_db *db = open_db(0);
+    tunelookup_plan *plan;
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=one" }, 5, &plan));
+    tunelookup_result r = find(plan, 64, 3, 5);
+    ck_assert_str_eq(r.variant, a);
+    ck_assert(r.expected_slowdown == 1);
+    ck_assert_ptr_null(strstr(lookup_explain(&r), "other workloads"));
+    r = find(plan, 65, 3, 5);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_str_eq(r.variant, b);
+    ck_assert(isnan(r.expected_slowdown));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "expected: unknown for workload one; with workload two it is the best\n"));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "note:     this shape was not tuned for workload one; its row of other workloads answers\n"));
+    r = find(plan, 66, 3, 5);
+    ck_assert(strcmp(r.variant, a) == 0 && r.median_ns == 900);
+    tunelookup_close(db);
+}
+END_TEST
+
 static void put_censored(lookup_writer *w, const char *shape, const char *workload, const char *variant, double median_ns)
 {
     mt_outcome outcome = fixture_outcome(MT_OUTCOME_CENSORED, median_ns);
@@ -567,5 +596,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_no_row_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_partly_measured, test_origins,
+FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_no_row_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_other_workloads_of_a_shape, test_partly_measured, test_origins,
              test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_cubin_of_another_shape, test_bad_cubins, test_misses)
