@@ -262,9 +262,8 @@ typedef struct mt_lookup_row {
     uint8_t file, workload_count;
     uint8_t unmeasured;                   /* of those workloads, or not to the end; where there are any, slowdown is NAN, and */
     double known_slowdown;                /* the worst over those that it has a time for; INFINITY: it failed on one */
-    bool is_recorded, is_warm;
+    bool is_recorded, is_warm, is_other_workload; /* other than the plan asks for: answers where the shape has no row of that one */
     bool is_unsafe;                       /* mt_lookup_unsafe_on: never handed out */
-    bool is_other_workload;               /* than the plan asks for: answers where the shape has no row of that one */
     /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
      * that comes first may write it down. */
     _Atomic uint8_t state;
@@ -322,8 +321,7 @@ typedef struct mt_lookup_answers {
     unsigned char *cache; size_t cache_stride; /* MT_LOOKUP_CACHED entries of that many bytes */
     uint32_t damaged_predictors, other_predictors, hidden_shapes; /* other: of another format; shapes of predictors, left out: they have other values than the kernel */
     const char *hidden_shape;         /* the first of them; where there are any */
-    uint32_t own_workloads;           /* rows of this GPU and kind, of the workload that was asked for, or of any where none was */
-    uint32_t other_workloads;         /* the others */
+    uint32_t own_workloads, other_workloads; /* rows of this GPU and kind, of the workload that was asked for (or of any where none was), and of others */
     uint32_t other_kinds;             /* rows of this GPU with other strings or lengths of lists */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because they or what they refer to hold what no tuner writes */
     mt_lookup_damaged *damaged;       /* which those are, the first of them in front; not all, where they are many */
