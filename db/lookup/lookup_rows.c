@@ -1,7 +1,7 @@
 /* One file's winners for one kernel and GPU.
  *
- * A shape may have several: measured and recorded, in several files, cold and warm, for several workloads. The rank orders all but the last: measured before recorded, an
- * earlier file (the user's) before a later one, the kernel's own cache state before the other; behind all of them what can't answer, which is there to be explained. Among workloads of one rank the variant with the least worst-case slowdown wins. */
+ * A shape may have several: measured and recorded, in several files, cold and warm, for several workloads. The rank orders all but the last: measured before recorded, the
+ * workload that the plan asks for before others, an earlier file (the user's) before a later one, the kernel's own cache state before the other; behind all of them what can't answer, which is there to be explained. Among workloads of one rank the variant with the least worst-case slowdown wins. */
 #include "db/lookup/lookup_front.h"
 
 #include <math.h>
