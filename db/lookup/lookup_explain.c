@@ -78,10 +78,10 @@ static void add_workload_note(text *to, const mt_lookup_answers *answers)
     else if (*answers->unknown_workload) add(to, "note:     %s\n", answers->unknown_workload);
 }
 
-/* The same, of a shape that has rows of other workloads alone. */
+/* Where rows of other workloads than the asked one answer. */
 static void add_other_workload_note(text *to, const mt_lookup_answers *answers, const mt_lookup_row *row)
 {
-    if (row->is_other_workload) add(to, "note:     this shape was not tuned for workload %s; its row%s of other workloads answer%s\n", answers->workload, row->workload_count > 1 ? "s" : "", row->workload_count > 1 ? "" : "s");
+    if (row->is_other_workload) add(to, "note:     no row of this shape answers for workload %s; its row%s of other workloads do%s\n", answers->workload, row->workload_count > 1 ? "s" : "", row->workload_count > 1 ? "" : "es");
 }
 
 /* Of files: rows that are damaged, one that could not be read, and one that knows the kernel by another text of its search space. */

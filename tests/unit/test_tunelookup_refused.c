@@ -220,7 +220,7 @@ static void refuses_winners(mt_outcome_kind kind, bool is_wrong)
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "H[1]", "dtype=f16", "workload=one"}, 5, &plan));
     r = find(plan, 64);
     ck_assert_msg(r.match == TUNELOOKUP_MATCH_EXACT && strcmp(r.variant, wide64) == 0, "%s", lookup_explain(&r));
-    ck_says(&r, "note:     this shape was not tuned for workload one; its row of other workloads answers\n");
+    ck_says(&r, "note:     no row of this shape answers for workload one; its row of other workloads does\n");
     tunelookup_close(db);
 }
 
